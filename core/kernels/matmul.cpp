@@ -1,0 +1,155 @@
+#include <microtape/core/kernels/matmul.hpp>
+
+#include <algorithm>
+#include <climits>
+
+#include <microtape/core/kernels/dispatch.hpp>
+#include <microtape/core/kernels/gemm.hpp>
+#include <microtape/core/kernels/layout.hpp>
+#include <microtape/core/kernels/strided.hpp>
+
+namespace microtape::kernels {
+namespace {
+
+/// One of the three products: its name and which operand it transposes.
+struct Product {
+  std::string_view op;
+  Transpose a, b;
+
+  /// The axis of a and of b that the sum runs over, and those that remain.
+  Index inner_a() const { return a == Transpose::yes ? -2 : -1; }
+  Index inner_b() const { return b == Transpose::yes ? -1 : -2; }
+  Index outer_a() const { return -3 - inner_a(); }
+  Index outer_b() const { return -3 - inner_b(); }
+  /// Whether b of rank 2 serves every row of a. If a is transposed its rows are not the result's.
+  bool shares_b() const { return a == Transpose::no; }
+};
+
+/// An operand as BLAS wants it: the matrices of its last two axes lie row by row, ld apart, as they
+/// are or transposed.
+struct Operand {
+  Tensor tensor;
+  Transpose stored;
+  Index ld;
+};
+
+Shape batch_axes(const Tensor& x) {
+  const Shape shape = x.shape();
+  return Shape(Indices(std::span(shape.begin(), shape.extents().size() - 2)));
+}
+
+// --- checks ------------------------------------------------------------------------------
+
+[[noreturn]] void fail_rank(std::string_view op, const Tensor& a, const Tensor& b) {
+  const Tensor& flat = a.rank() < 2 ? a : b;
+  const Index n = flat.size();
+  const std::string hint = flat.rank() == 0 ? "[1, 1]" : cat(Shape({1, n}), " or ", Shape({n, 1}));
+  throw ShapeError(cat(op, ": needs matrices: a ", a.shape(), " has rank ", a.rank(), ", b ",
+      b.shape(), " has rank ", b.rank(), "; both need rank 2 or more; reshape it to ", hint));
+}
+
+[[noreturn]] void fail_inner(const Product& product, const Tensor& a, const Tensor& b) {
+  const auto count = [](const Tensor& x, Index axis) {
+    const Index n = x.extent(axis);
+    return cat(x.shape(), " has ", n, axis == -1 ? " column" : " row", n == 1 ? "" : "s");
+  };
+  throw ShapeError(cat(product.op, ": inner extents differ: a ", count(a, product.inner_a()),
+      ", b ", count(b, product.inner_b()), "; a ",
+      product.a == Transpose::yes ? "[.., k, m]" : "[.., m, k]", " needs b ",
+      product.b == Transpose::yes ? "[.., n, k]" : "[.., k, n]"));
+}
+
+void check(const Product& product, const Tensor& a, const Tensor& b) {
+  require_same_floating(product.op, "a", a, "b", b);
+  if (a.rank() < 2 || b.rank() < 2) fail_rank(product.op, a, b);
+  if (a.extent(product.inner_a()) != b.extent(product.inner_b())) fail_inner(product, a, b);
+  const bool serves_all = product.shares_b() && b.rank() == 2;
+  if (!serves_all && batch_axes(a) != batch_axes(b))
+    throw ShapeError(cat(product.op, ": batch axes differ: a ", a.shape(), " has ", batch_axes(a),
+        ", b ", b.shape(), " has ", batch_axes(b), "; they must be equal",
+        product.shares_b() ? ", or b of rank 2" : "", "; broadcast_to() repeats without copying"));
+}
+
+void check_extents(
+    const Product& product, const Tensor& a, const Tensor& b, Index m, Index n, Index k) {
+  if (std::max({m, n, k}) <= INT_MAX) return;
+  throw ValueError(cat(product.op, ": too large for BLAS: a ", a.shape(), ", b ", b.shape(),
+      " make m ", m, ", n ", n, ", k ", k, "; each may be at most ", INT_MAX));
+}
+
+// --- the product -------------------------------------------------------------------------
+
+/// Finds the leading dimension, or packs the operand if it has none: one of the last two strides
+/// must be 1 and the other at least the extent that it steps over. The stride of an axis of extent
+/// 1 has no say.
+Operand blas_operand(const Tensor& x) {
+  const Index rows = x.extent(-2), columns = x.extent(-1);
+  const Indices strides = x.strides();
+  const Index down = strides[strides.size() - 2], right = strides[strides.size() - 1];
+  const auto leads = [](Index ld, Index extent) { return ld >= extent && ld <= INT_MAX; };
+  if (right == 1 || columns == 1) {
+    if (rows == 1) return {x, Transpose::no, columns};
+    if (leads(down, columns)) return {x, Transpose::no, down};
+  }
+  if (down == 1 || rows == 1) {
+    if (columns == 1) return {x, Transpose::yes, rows};
+    if (leads(right, rows)) return {x, Transpose::yes, right};
+  }
+  return {copy(x), Transpose::no, columns};
+}
+
+Transpose combine(Transpose x, Transpose y) { return x == y ? Transpose::no : Transpose::yes; }
+
+/// Fills `out` batch by batch; no extent is 0.
+template <class T>
+void multiply(const Product& product, const Tensor& a, const Tensor& b, T alpha, Tensor& out) {
+  const Index m = a.extent(product.outer_a()), n = b.extent(product.outer_b());
+  const Index k = a.extent(product.inner_a());
+  check_extents(product, a, b, m, n, k);
+  const Operand left = blas_operand(a), right = blas_operand(b);
+  // BLAS does not look at its operands if alpha is 0; but 0 * nan is nan.
+  const T factor = alpha == 0 ? T{1} : alpha;
+  T* y = out.mutable_data<T>().data();
+  Index matrix = 0;
+  const Nest<2> batches(batch_axes(a), {left.tensor.strides(), right.tensor.strides()});
+  batches.for_each([&](const Steps<2>& at) {
+    gemm(combine(product.a, left.stored), combine(product.b, right.stored), m, n, k, factor,
+        first<T>(left.tensor) + at[0], left.ld, first<T>(right.tensor) + at[1], right.ld,
+        y + m * n * matrix++, n);
+  });
+  if (alpha == 0)
+    for (T& number : out.mutable_data<T>()) number *= alpha;
+}
+
+Tensor multiply(const Product& product, const Tensor& a, const Tensor& b, double alpha) {
+  check(product, a, b);
+  Indices extents = batch_axes(a);
+  extents.push_back(a.extent(product.outer_a()));
+  extents.push_back(b.extent(product.outer_b()));
+  const Index k = a.extent(product.inner_a());
+  Tensor out = Tensor::uninitialized(Shape(extents), a.dtype());
+  if (out.size() == 0) return out;
+  if (k == 0) return Tensor::zeros(out.shape(), a.dtype());
+  // With b of rank 2 the leading axes of a are further rows: one product does them all.
+  const bool has_more_rows = product.shares_b() && b.rank() == 2 && a.rank() > 2;
+  const Tensor left = has_more_rows ? a.reshape({a.size() / k, k}) : a;
+  with_floating_type(
+      a.dtype(), [&]<class T>() { multiply<T>(product, left, b, static_cast<T>(alpha), out); });
+  return out;
+}
+
+}  // namespace
+
+Tensor matmul(const Tensor& a, const Tensor& b, double alpha) {
+  return multiply({"matmul", Transpose::no, Transpose::no}, a, b, alpha);
+}
+
+Tensor matmul_nt(const Tensor& a, const Tensor& b, double alpha) {
+  return multiply({"matmul_nt", Transpose::no, Transpose::yes}, a, b, alpha);
+}
+
+Tensor matmul_tn(const Tensor& a, const Tensor& b, double alpha) {
+  return multiply({"matmul_tn", Transpose::yes, Transpose::no}, a, b, alpha);
+}
+
+}  // namespace microtape::kernels

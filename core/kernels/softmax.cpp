@@ -1,0 +1,128 @@
+#include <microtape/core/kernels/softmax.hpp>
+
+#include <cmath>
+#include <limits>
+
+#include <microtape/core/kernels/elementwise.hpp>
+#include <microtape/core/kernels/fold.hpp>
+#include <microtape/core/kernels/math.hpp>
+#include <microtape/core/kernels/reduce.hpp>
+
+namespace microtape::kernels {
+namespace {
+
+std::size_t u(Index i) { return static_cast<std::size_t>(i); }
+
+/// The error about the row whose first element has place `offset` in row-major order. It is named
+/// by its index along every axis but the one that is reduced.
+[[noreturn]] void fail_row(std::string_view op, std::string_view what, std::string_view rule,
+    const Tensor& x, Index axis, const Tensor* mask, Index offset) {
+  const Indices strides = x.shape().strides();
+  Indices row;
+  for (std::size_t i = 0; i < strides.size(); ++i) {
+    if (i != u(axis)) row.push_back(offset / strides[i]);
+    offset %= strides[i];
+  }
+  const std::string operands =
+      mask ? cat("x ", x.shape(), ", mask ", mask->shape()) : cat("x ", x.shape());
+  throw ValueError(cat(op, ": row ", row, " ", what, ": ", operands, "; ", rule));
+}
+
+void check_mask(const Tensor& x, const Tensor& mask) {
+  if (mask.dtype() != x.dtype())
+    throw DTypeError(cat("softmax: the mask has another dtype: x ", x.dtype(), " ", x.shape(),
+        ", mask ", mask.dtype(), " ", mask.shape(), "; it is added to x, so it must be ", x.dtype(),
+        ": 0 allows, a large negative number suppresses"));
+  if (!broadcasts_to(mask.shape(), x.shape()))
+    throw ShapeError(cat("softmax: the mask does not fit: x ", x.shape(), ", mask ", mask.shape(),
+        "; each axis of the mask, counted from the right, must be as in x, or 1"));
+}
+
+/// For each slice of x + mask along the axis: brings it into a row of n numbers without gaps, finds
+/// its maximum, and lets transform(row, n, maximum) overwrite it with the result.
+template <class T, class Transform>
+Tensor transform_rows(
+    std::string_view op, const Tensor& x, Index axis, const Tensor* mask, Transform transform) {
+  Tensor y = Tensor::uninitialized(x.shape(), x.dtype());
+  if (y.size() == 0) return y;
+  const Tensor wide = mask ? mask->broadcast_to(x.shape()) : x;
+  const std::array<Indices, 3> strides{y.strides(), x.strides(), wide.strides()};
+  Nest<3> rows;
+  for (Index i = 0; i < x.rank(); ++i)
+    if (i != axis) rows.push({x.extent(i), {strides[0][u(i)], strides[1][u(i)], strides[2][u(i)]}});
+  const Index n = x.extent(axis);
+  const Index out_step = strides[0][u(axis)], x_step = strides[1][u(axis)],
+              mask_step = strides[2][u(axis)];
+  Tensor scratch = Tensor::uninitialized({out_step == 1 ? 0 : n}, x.dtype());
+  T* const out = y.mutable_data<T>().data();
+  T* const apart = scratch.mutable_data<T>().data();
+
+  rows.for_each([&](const Steps<3>& at) {
+    T* row = out_step == 1 ? out + at[0] : apart;
+    const T* from = first<T>(x) + at[1];
+    const T* add = first<T>(wide) + at[2];
+    if (!mask)
+      for (Index i = 0; i < n; ++i) row[i] = from[i * x_step];
+    else
+      for (Index i = 0; i < n; ++i) row[i] = from[i * x_step] + add[i * mask_step];
+    const T top = fold_values<T, Max>(n, [row](Index i) { return row[i]; });
+    if (top == -std::numeric_limits<T>::infinity())
+      fail_row(op, "has only -inf", "each row needs a larger number", x, axis, mask, at[0]);
+    if (top == std::numeric_limits<T>::infinity())
+      fail_row(op, "holds +inf", "inf - inf has no value", x, axis, mask, at[0]);
+    transform(row, n, top);
+    if (out_step != 1)
+      for (Index i = 0; i < n; ++i) out[at[0] + i * out_step] = row[i];
+  });
+  return y;
+}
+
+}  // namespace
+
+Tensor softmax(const Tensor& x, Index axis, const Tensor* mask) {
+  require_floating("softmax", "x", x);
+  if (mask) check_mask(x, *mask);
+  return with_floating_type(x.dtype(), [&]<class T>() {
+    return transform_rows<T>("softmax", x, axis, mask, [](T* row, Index n, T top) {
+      for (Index i = 0; i < n; ++i) row[i] = math::exp(row[i] - top);
+      const T sum = fold_values<T, Sum>(n, [row](Index i) { return row[i]; });
+      for (Index i = 0; i < n; ++i) row[i] /= sum;
+    });
+  });
+}
+
+Tensor log_softmax(const Tensor& x, Index axis) {
+  require_floating("log_softmax", "x", x);
+  return with_floating_type(x.dtype(), [&]<class T>() {
+    return transform_rows<T>("log_softmax", x, axis, nullptr, [](T* row, Index n, T top) {
+      // x - top first: it is exact where it matters, and top + ln(sum) would round.
+      for (Index i = 0; i < n; ++i) row[i] -= top;
+      const T log_sum =
+          std::log(fold_values<T, Sum>(n, [row](Index i) { return math::exp(row[i]); }));
+      for (Index i = 0; i < n; ++i) row[i] -= log_sum;
+    });
+  });
+}
+
+Tensor logsumexp(const Tensor& x, const Indices& axes) {
+  require_floating("logsumexp", "x", x);
+  Shape shape = x.shape();
+  for (const Index axis : axes) shape = shape.with(axis, 1);
+  if (x.size() == 0) {
+    if (shape.size() > 0)
+      throw ValueError(cat("logsumexp: the logarithm of an empty sum does not exist: x ", x.shape(),
+          "; every axis that is reduced needs an element"));
+    return Tensor::uninitialized(shape, x.dtype());
+  }
+  return with_floating_type(x.dtype(), [&]<class T>() {
+    // Shift by the maximum; an infinite one needs no shift, and would give inf - inf.
+    Tensor shift = max(x, axes);
+    for (T& m : shift.mutable_data<T>())
+      if (std::isinf(m)) m = 0;
+    const T* m = first<T>(shift);
+    const Tensor sums = fold<T, Sum>(x, axes, [m](T v, Index o) { return math::exp(v - m[o]); });
+    return add(shift, log(sums));
+  });
+}
+
+}  // namespace microtape::kernels

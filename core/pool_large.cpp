@@ -1,0 +1,88 @@
+// The large blocks of the pool: a list of free blocks a size, under one lock. See pool.cpp.
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+
+#include <microtape/core/pool_detail.hpp>
+
+namespace microtape::pool {
+namespace {
+
+/// Most memory of large blocks that waits for reuse: 1 GB, all threads together.
+constexpr std::size_t kMostWaitingBytes = std::size_t{1} << 30;
+constexpr std::size_t kClasses = 4 * 64;
+
+/// What stands in a free block.
+struct Block {
+  Block* next;
+};
+
+/// Never destroyed: a static Tensor may outlive everything else.
+struct Depot {
+  std::mutex mutex;
+  std::array<Block*, kClasses> lists{};
+  std::atomic<std::size_t> waiting_bytes = 0;  ///< written under the mutex, read without it
+
+  void set_waiting(std::size_t bytes) { waiting_bytes.store(bytes, std::memory_order_relaxed); }
+};
+
+Depot& depot() {
+  static Depot& instance = *new Depot;
+  return instance;
+}
+
+struct Size {
+  std::size_t bytes;  ///< rounded up to 5, 6, 7 or 8 times a power of two
+  std::size_t index;  ///< of its list
+};
+
+Size round_up(std::size_t bytes) {
+  if (bytes > PTRDIFF_MAX / 2) throw std::bad_alloc();
+  const auto octave = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 1;
+  const std::size_t quarters = (bytes - 1) >> (octave - 2);  // 4 .. 7
+  return {(quarters + 1) << (octave - 2), 4 * octave + quarters - 4};
+}
+
+}  // namespace
+
+void* allocate_large(std::size_t bytes) {
+  const Size size = round_up(bytes);
+  {
+    const std::lock_guard lock(depot().mutex);
+    Block*& list = depot().lists[size.index];
+    if (list) {
+      depot().set_waiting(waiting_large_bytes() - size.bytes);
+      return std::exchange(list, list->next);
+    }
+  }
+  return system_allocate(size.bytes, kLargeAlignment);
+}
+
+void deallocate_large(void* block, std::size_t bytes) noexcept {
+  const Size size = round_up(bytes);
+  {
+    const std::lock_guard lock(depot().mutex);
+    if (waiting_large_bytes() + size.bytes <= kMostWaitingBytes) {
+      Block*& list = depot().lists[size.index];
+      list = new (block) Block{list};
+      depot().set_waiting(waiting_large_bytes() + size.bytes);
+      return;
+    }
+  }
+  system_deallocate(block, kLargeAlignment);
+}
+
+std::size_t waiting_large_bytes() { return depot().waiting_bytes.load(std::memory_order_relaxed); }
+
+void release_large() {
+  const std::lock_guard lock(depot().mutex);
+  for (Block*& list : depot().lists)
+    while (list) system_deallocate(std::exchange(list, list->next), kLargeAlignment);
+  depot().set_waiting(0);
+}
+
+}  // namespace microtape::pool

@@ -1,0 +1,262 @@
+#include <microtape/core/tensor.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <numeric>
+
+#include <microtape/core/error.hpp>
+#include <microtape/core/format.hpp>
+#include <microtape/core/kernels/layout.hpp>
+#include <microtape/core/pool.hpp>
+#include <microtape/core/random.hpp>
+
+namespace microtape {
+namespace {
+
+constexpr std::size_t kLargeAlignment = 64;
+
+/// Bytes from the start of a block to its numbers: a cache line's multiple when there are many.
+std::size_t data_offset(std::size_t header_bytes, std::size_t data_bytes) {
+  const std::size_t alignment = data_bytes >= 1024 ? kLargeAlignment : sizeof(double);
+  return (header_bytes + alignment - 1) / alignment * alignment;
+}
+
+template <class F>
+void fill_with(Tensor& tensor, F number) {
+  const auto write = [&](auto data) {
+    for (std::size_t i = 0; i < data.size(); ++i)
+      data[i] = static_cast<typename decltype(data)::value_type>(number(i));
+  };
+  switch (tensor.dtype()) {
+    case float32:
+      return write(tensor.mutable_data<float>());
+    case float64:
+      return write(tensor.mutable_data<double>());
+    case int64:
+      return write(tensor.mutable_data<std::int64_t>());
+  }
+}
+
+void require_floating(std::string_view op, DType dtype) {
+  if (!is_floating(dtype))
+    throw DTypeError(cat(op, ": makes fractions: dtype ", dtype, "; needs float32 or float64"));
+}
+
+}  // namespace
+
+// --- the block ---------------------------------------------------------------------------
+
+Tensor::Header* Tensor::allocate(const Shape& shape, DType dtype, std::size_t data_bytes) {
+  const std::size_t header_bytes = sizeof(Header) + 2 * shape.extents().size() * sizeof(Index);
+  const std::size_t offset = data_offset(header_bytes, data_bytes);
+  const std::size_t bytes = offset + data_bytes;
+  void* block = pool::allocate(bytes);
+  auto* header = new (block) Header{.references = 1,
+      .rank = static_cast<std::uint8_t>(shape.rank()),
+      .dtype = dtype,
+      .contiguous = true,
+      .data = static_cast<char*>(block) + offset,
+      .size = shape.size(),
+      .bytes = bytes,
+      .base = nullptr};
+  std::copy(shape.begin(), shape.end(), header->extents());
+  return header;
+}
+
+void Tensor::destroy(Header* header) {
+  // A view lets go of its base; the base is never itself a view, so this ends after one turn.
+  Header* base = header->base;
+  pool::deallocate(header, header->bytes);
+  if (base && base->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    pool::deallocate(base, base->bytes);
+}
+
+Tensor Tensor::view(const Shape& shape, const Indices& strides, Index offset) const {
+  Header* out = allocate(shape, dtype(), 0);
+  std::copy(strides.begin(), strides.end(), out->strides());
+  out->base = header_->base ? header_->base : header_;
+  out->base->references.fetch_add(1, std::memory_order_relaxed);
+  out->data = static_cast<char*>(header_->data) + offset * static_cast<Index>(size_of(dtype()));
+  // Row-major without gaps; the stride of an axis of extent 1 does not matter, nor of an empty one.
+  Index step = 1;
+  for (std::size_t i = strides.size(); i-- > 0;) {
+    if (shape.extents()[i] != 1 && strides[i] != step && shape.size() > 0) out->contiguous = false;
+    step *= shape.extents()[i];
+  }
+  return Tensor(out);
+}
+
+void Tensor::fail_undefined() {
+  throw ValueError(
+      "Tensor: it has no value: it was default-constructed or moved from; give it one first");
+}
+
+void Tensor::require_contiguous(DType wanted) const {
+  if (dtype() != wanted)
+    throw DTypeError(cat("data: wrong number type: tensor ", shape(), " is ", dtype(),
+        ", asked for ", wanted, "; ask for ", dtype(), ", or convert with to(", wanted, ")"));
+  if (!is_contiguous())
+    throw ValueError(cat("data: not in row-major order: tensor ", shape(), " with strides ",
+        strides(), " is a view; call contiguous() first"));
+}
+
+void Tensor::make_own(DType wanted) {
+  if (dtype() != wanted) require_contiguous(wanted);
+  const bool is_alone = header_->references.load(std::memory_order_acquire) == 1 && !header_->base;
+  if (!is_alone) *this = kernels::copy(*this);
+}
+
+bool Tensor::shares_memory_with(const Tensor& other) const {
+  const auto owner = [](const Tensor& t) { return t.header().base ? t.header().base : t.header_; };
+  return owner(*this) == owner(other);
+}
+
+// --- making one --------------------------------------------------------------------------
+
+Tensor Tensor::uninitialized(const Shape& shape, DType dtype) {
+  std::size_t bytes = 0;
+  constexpr std::size_t kMost = std::size_t{1} << 62;
+  if (__builtin_mul_overflow(static_cast<std::size_t>(shape.size()), size_of(dtype), &bytes) ||
+      bytes > kMost)
+    throw ShapeError(
+        cat("Tensor: too many bytes: ", shape, " of ", dtype, "; they must fit in 62 bits"));
+  Tensor out(allocate(shape, dtype, bytes));
+  const Indices strides = shape.strides();
+  std::copy(strides.begin(), strides.end(), out.header_->strides());
+  return out;
+}
+
+Tensor Tensor::full(const Shape& shape, double value, DType dtype) {
+  if (dtype == int64 && !(std::abs(value) < 0x1p63 && value == std::trunc(value)))
+    throw ValueError(
+        cat("full: ", value, " is not an int64; give a whole number, or a float dtype"));
+  Tensor out = uninitialized(shape, dtype);
+  fill_with(out, [=](std::size_t) { return value; });
+  return out;
+}
+
+Tensor Tensor::zeros(const Shape& shape, DType dtype) { return full(shape, 0, dtype); }
+
+Tensor Tensor::arange(double start, double stop, double step, DType dtype) {
+  if (!std::isfinite(start) || !std::isfinite(stop) || !std::isfinite(step) || step == 0)
+    throw ValueError(cat("arange: no such range: start ", start, ", stop ", stop, ", step ", step,
+        "; all must be finite, and step not 0"));
+  const double count = std::max(0.0, std::ceil((stop - start) / step));
+  if (count > 0x1p53) throw ValueError(cat("arange: too many elements: ", count));
+  Tensor out = uninitialized({static_cast<Index>(count)}, dtype);
+  fill_with(out, [=](std::size_t i) { return start + static_cast<double>(i) * step; });
+  return out;
+}
+
+Tensor Tensor::randn(const Shape& shape, std::uint64_t seed, DType dtype) {
+  require_floating("randn", dtype);
+  Tensor out = uninitialized(shape, dtype);
+  fill_with(out, [=](std::size_t i) { return random_normal(seed, i); });
+  return out;
+}
+
+Tensor Tensor::uniform(
+    const Shape& shape, double low, double high, std::uint64_t seed, DType dtype) {
+  require_floating("uniform", dtype);
+  Tensor out = uninitialized(shape, dtype);
+  fill_with(out, [=](std::size_t i) { return low + (high - low) * random_uniform(seed, i); });
+  return out;
+}
+
+Tensor Tensor::of(const Shape& shape, const std::vector<double>& values, DType dtype) {
+  if (static_cast<Index>(values.size()) != shape.size())
+    throw ShapeError(cat("of: the numbers do not fill the shape: ", shape, " needs ", shape.size(),
+        ", got ", values.size()));
+  Tensor out = uninitialized(shape, dtype);
+  fill_with(out, [&](std::size_t i) { return values[i]; });
+  return out;
+}
+
+Tensor Tensor::of(const Nested& values, DType dtype) {
+  // Read the extents off the first row of each level.
+  Indices extents;
+  for (const Nested* level = &values; level->is_list();) {
+    extents.push_back(static_cast<Index>(level->items().size()));
+    if (level->items().empty()) break;
+    level = &level->items().front();
+  }
+  // Collect the numbers level by level; every row must be as long as the first.
+  std::vector<const Nested*> row{&values};
+  for (const Index extent : extents) {
+    std::vector<const Nested*> next;
+    for (const Nested* item : row) {
+      if (!item->is_list() || static_cast<Index>(item->items().size()) != extent)
+        throw ShapeError(cat(
+            "of: rows differ in length: the first give ", extents, "; every row must be as long"));
+      for (const Nested& inner : item->items()) next.push_back(&inner);
+    }
+    row = std::move(next);
+  }
+  std::vector<double> numbers;
+  for (const Nested* item : row) {
+    if (item->is_list())
+      throw ShapeError(cat("of: rows differ in depth: the first give ", extents));
+    numbers.push_back(item->number());
+  }
+  return of(Shape(extents), numbers, dtype);
+}
+
+// --- reading -----------------------------------------------------------------------------
+
+Shape Tensor::shape() const {
+  Shape out;
+  const Header& h = header();
+  out.extents_ = Indices(std::span<const Index>(header_->extents(), h.rank));
+  out.size_ = h.size;
+  return out;
+}
+
+bool Tensor::has_shape_of(const Tensor& other) const {
+  return rank() == other.rank() &&
+         std::equal(
+             header_->extents(), header_->extents() + header_->rank, other.header_->extents());
+}
+
+Indices Tensor::strides() const {
+  return Indices(
+      std::span<const Index>(header().rank ? header_->strides() : nullptr, header_->rank));
+}
+
+double Tensor::item() const {
+  if (size() != 1)
+    throw ShapeError(cat("item: not one number: tensor ", shape(), " has ", size(),
+        "; use at(), or reduce it first"));
+  return at(Indices(std::vector<Index>(static_cast<std::size_t>(rank()), 0)));
+}
+
+double Tensor::at(const Indices& index) const {
+  const auto fail = [&] {
+    return IndexError(cat("at: ", index, " lies outside: tensor ", shape(),
+        "; one index an axis, each at least minus its extent and below it"));
+  };
+  if (static_cast<Index>(index.size()) != rank()) throw fail();
+  Index offset = 0;
+  for (std::size_t axis = 0; axis < index.size(); ++axis) {
+    const Index extent = header_->extents()[axis];
+    const Index i = index[axis] < 0 ? index[axis] + extent : index[axis];
+    if (i < 0 || i >= extent) throw fail();
+    offset += i * header_->strides()[axis];
+  }
+  switch (dtype()) {
+    case float32:
+      return static_cast<const float*>(raw())[offset];
+    case float64:
+      return static_cast<const double*>(raw())[offset];
+    default:
+      return static_cast<double>(static_cast<const std::int64_t*>(raw())[offset]);
+  }
+}
+
+Tensor Tensor::contiguous() const { return is_contiguous() ? *this : kernels::copy(*this); }
+
+Tensor Tensor::to(DType wanted) const {
+  return dtype() == wanted ? *this : kernels::cast(*this, wanted);
+}
+
+}  // namespace microtape

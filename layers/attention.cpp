@@ -1,0 +1,220 @@
+#include <microtape/layers/attention.hpp>
+
+#include <cmath>
+#include <limits>
+
+#include <microtape/core/format.hpp>
+#include <microtape/core/random.hpp>
+
+namespace microtape {
+namespace {
+
+/// What a forbidden score gets: finite, so that a row of them still has a softmax.
+constexpr double kForbidden = -1e9;
+
+/// Embed, once all arguments are known to be good: the projections are made from it.
+Index checked_embed(Index embed, Index num_heads, double dropout) {
+  if (num_heads < 1)
+    throw ValueError(cat("MultiHeadAttention: num_heads out of range: embed ", embed,
+        ", num_heads ", num_heads, "; needs num_heads >= 1"));
+  if (embed < 1 || embed % num_heads != 0)
+    throw ValueError(cat("MultiHeadAttention: the heads do not divide embed: embed ", embed,
+        ", num_heads ", num_heads, "; embed must be a positive multiple of num_heads"));
+  if (!(dropout >= 0 && dropout < 1))
+    throw ValueError(
+        cat("MultiHeadAttention: dropout out of range: ", dropout, "; needs 0 <= dropout < 1"));
+  return embed;
+}
+
+LayerOptions part(
+    const LayerOptions& whole, std::string name, std::string symbol, std::uint64_t n) {
+  return {.name = std::move(name),
+      .dtype = whole.dtype,
+      .seed = split_seed(whole.seed, n),
+      .symbol = std::move(symbol)};
+}
+
+/// 0 on and below the diagonal, -1e9 above. -> [n, n]
+Tensor causal_mask(Index n, DType dtype) {
+  std::vector<double> m(static_cast<std::size_t>(n * n), 0.0);
+  for (Index i = 0; i < n; ++i)
+    for (Index j = i + 1; j < n; ++j) m[static_cast<std::size_t>(i * n + j)] = kForbidden;
+  return Tensor::of({n, n}, m, dtype);
+}
+
+}  // namespace
+
+MultiHeadAttention::MultiHeadAttention(
+    Index embed, Index num_heads, double dropout, bool causal, const LayerOptions& options)
+    : Layer(options, "attention"),
+      embed_(checked_embed(embed, num_heads, dropout)),
+      num_heads_(num_heads),
+      causal_(causal),
+      q_proj_(embed, embed, part(options, "q_proj", "Q", 0)),
+      k_proj_(embed, embed, part(options, "k_proj", "K", 1)),
+      v_proj_(embed, embed, part(options, "v_proj", "V", 2)),
+      out_proj_(embed, embed, part(options, "out_proj", "O", 3)),
+      dropout_(dropout, part(options, "dropout", "", 4)) {}
+
+Var MultiHeadAttention::operator()(
+    const Var& query, const Var& key, const Var& value, const Var& mask) {
+  const auto scope = enter(query);
+  in_scope_of(query, [&] { check(query, key, value, mask); });
+
+  // Project, and cut the features into heads.
+  const Var q = heads(q_proj_(query)).named("Q");  // [B, H, Tq, D]
+  const Var k = heads(k_proj_(key)).named("K");    // [B, H, Tk, D]
+  const Var v = heads(v_proj_(value)).named("V");  // [B, H, Tk, D]
+
+  // Each head attends on its own.
+  const Scale by_width{
+      1 / std::sqrt(static_cast<double>(embed_ / num_heads_)), R"(\frac{1}{\sqrt{d}})"};
+  const Var s = matmul_nt(q, k, by_width).named("S");  // [B, H, Tq, Tk]
+  const Var p = softmax(s, {.mask = additive_mask(query, key.shape()[1], mask)}).named("P");
+  weights_ = p.value();
+  Var dropped = p;
+  if (is_training() && dropout_.p() > 0) dropped = dropout_(p).named("P_drop", R"(\tilde P)");
+  const Var c = matmul(dropped, v).named("C");  // [B, H, Tq, D]
+
+  // Glue the heads back together, and map once more.
+  return out_proj_(merge(c)).named("Y");
+}
+
+Var MultiHeadAttention::heads(const Var& x) const {
+  MicroTape* tape = x.tape();
+  std::optional<Scope> scope;
+  if (tape) scope.emplace(tape->scope("heads", R"(\operatorname{heads}(@x))"));
+  const Index b = x.shape()[0], t = x.shape()[1];
+  return permute(reshape(x, {b, t, num_heads_, embed_ / num_heads_}), {0, 2, 1, 3});
+}
+
+Var MultiHeadAttention::merge(const Var& c) const {
+  MicroTape* tape = c.tape();
+  std::optional<Scope> scope;
+  if (tape) scope.emplace(tape->scope("merge", R"(\operatorname{merge}(@x))"));
+  const Index b = c.shape()[0], t = c.shape()[2];
+  return reshape(permute(c, {0, 2, 1, 3}), {b, t, embed_});
+}
+
+Var MultiHeadAttention::additive_mask(const Var& query, Index keys, const Var& mask) const {
+  if (!mask.defined() && !causal_) return {};
+  const auto named = [&](const Tensor& m) {
+    return query.tape() ? query.tape()->constant(m, "M") : Var(m);
+  };
+  if (!causal_) return mask.tape() ? mask : named(mask.value());
+  const Tensor causal = causal_mask(keys, query.dtype());
+  if (!mask.defined()) return named(causal);
+  return mask.tape() ? (mask + causal).named("M") : named(add(mask, Var(causal)).value());
+}
+
+// --- checks ------------------------------------------------------------------------------------
+
+void MultiHeadAttention::check(
+    const Var& query, const Var& key, const Var& value, const Var& mask) const {
+  const auto shapes = [&] {
+    return cat("query ", query.shape(), ", key ", key.shape(), ", value ", value.shape());
+  };
+  for (const auto& [name, x] : {std::pair{"query", &query}, {"key", &key}, {"value", &value}}) {
+    if (x->rank() != 3 || x->shape()[2] != embed_)
+      throw ShapeError(cat("MultiHeadAttention: ", name, " does not fit: ", shapes(), "; ", name,
+          " must be [B, T, ", embed_, "]"));
+    const DType dtype = q_proj_.weight().value().dtype();
+    if (x->dtype() != dtype)
+      throw DTypeError(cat("MultiHeadAttention: dtypes differ: ", name, " is ", x->dtype(),
+          ", the parameters ", dtype, "; convert it with to(", dtype, ")"));
+  }
+  if (query.shape()[0] != key.shape()[0] || query.shape()[0] != value.shape()[0])
+    throw ShapeError(
+        cat("MultiHeadAttention: batches differ: ", shapes(), "; all need the same B"));
+  if (key.shape()[1] != value.shape()[1])
+    throw ShapeError(cat("MultiHeadAttention: lengths differ: ", shapes(),
+        "; key and value need the same length, got ", key.shape()[1], " and ", value.shape()[1]));
+  const Index queries = query.shape()[1], keys = key.shape()[1];
+  if (causal_ && queries != keys)
+    throw ShapeError(cat("MultiHeadAttention: causal attention needs as many queries as keys: ",
+        shapes(), "; Tq is ", queries, ", Tk is ", keys));
+  if (queries > 0 && keys == 0)
+    throw ShapeError(cat(
+        "MultiHeadAttention: there is no key to attend to: ", shapes(), "; Tk must be 1 or more"));
+  if (mask.defined()) check_mask(mask.value(), queries, keys, query.dtype());
+}
+
+void MultiHeadAttention::check_mask(
+    const Tensor& mask, Index queries, Index keys, DType dtype) const {
+  if (mask.dtype() != dtype)
+    throw DTypeError(cat("MultiHeadAttention: the mask is ", mask.dtype(), ", the inputs ", dtype,
+        "; a mask is added to the scores (0 allows, a large negative number suppresses; it is not "
+        "boolean): convert it with to(",
+        dtype, ")"));
+  if (mask.shape() != Shape({queries, keys}))
+    throw ShapeError(cat("MultiHeadAttention: the mask does not fit: mask ", mask.shape(),
+        "; it must be [Tq, Tk] = ", Shape({queries, keys})));
+  for (Index i = 0; i < queries; ++i) {
+    bool has_key = false;
+    for (Index j = 0; j < keys; ++j) {
+      const double m = mask.at({i, j});
+      if (std::isnan(m) || m == std::numeric_limits<double>::infinity())
+        throw ValueError(cat("MultiHeadAttention: the mask holds ", m, ": row ", i, ", column ", j,
+            " of mask ", mask.shape(), "; entries are finite or -inf"));
+      has_key |= (!causal_ || j <= i) && std::isfinite(m);
+    }
+    if (!has_key)
+      throw ValueError(cat("MultiHeadAttention: no key is left: row ", i, " of mask ", mask.shape(),
+          " is -inf at every ", causal_ ? "key that is not in the future" : "key",
+          "; each row must keep an allowed key"));
+  }
+}
+
+// --- on Tensors --------------------------------------------------------------------------------
+
+Tensor MultiHeadAttention::forward(
+    const Tensor& query, const Tensor& key, const Tensor& value, const Tensor* mask) {
+  const Var m = mask ? Var(*mask) : Var();
+  if (&query == &key && &key == &value) {
+    const Tensor* const inputs[] = {&query};
+    return run_forward(
+        inputs, [&](std::span<const Var> x) { return (*this)(x[0], x[0], x[0], m); });
+  }
+  const Tensor* const inputs[] = {&query, &key, &value};
+  return run_forward(inputs, [&](std::span<const Var> x) { return (*this)(x[0], x[1], x[2], m); });
+}
+
+const Tensor& MultiHeadAttention::cross_gradient(std::size_t input, std::string_view op) const {
+  const Tensor* gradient = input_gradient(input);
+  if (!gradient)
+    throw TapeError(cat(op,
+        ": the last backward was not of cross attention; call forward() with "
+        "three Tensors, then backward()"));
+  return *gradient;
+}
+
+const Tensor& MultiHeadAttention::weights() const {
+  if (!weights_.defined())
+    throw TapeError("weights: there was no call yet; call the layer or forward() first");
+  return weights_;
+}
+
+TensorMap MultiHeadAttention::with_own_names(TensorMap state, const std::string& prefix) const {
+  for (const auto& [packed, own] :
+      {std::pair{"in_proj_weight", "weight"}, {"in_proj_bias", "bias"}}) {
+    const auto found = state.find(prefix + packed);
+    if (found == state.end()) continue;
+    const Tensor all = found->second;
+    if (all.rank() < 1 || all.shape()[0] != 3 * embed_)
+      throw ShapeError(cat("load_state_dict: ", prefix, packed, " has another shape: ", all.shape(),
+          "; its rows are those of q, k and v: ", 3 * embed_));
+    Index row = 0;
+    for (const char* projection : {"q_proj.", "k_proj.", "v_proj."}) {
+      const bool is_new =
+          state.emplace(cat(prefix, projection, own), all.slice(0, row, row + embed_)).second;
+      if (!is_new)
+        throw ValueError(cat("load_state_dict: ", prefix, projection, own,
+            " is given twice: also in ", prefix, packed, "; give one of the two"));
+      row += embed_;
+    }
+    state.erase(prefix + packed);
+  }
+  return state;
+}
+
+}  // namespace microtape

@@ -1,0 +1,25 @@
+#include <microtape/layers/dropout.hpp>
+
+#include <microtape/core/format.hpp>
+#include <microtape/core/kernels/elementwise.hpp>
+#include <microtape/core/random.hpp>
+
+namespace microtape {
+
+Dropout::Dropout(double p, const LayerOptions& options)
+    : Layer(options, "dropout"), p_(p), seed_(options.seed) {
+  if (!(p >= 0 && p <= 1))  // a NaN is not in the range either
+    throw ValueError(cat("Dropout: p is no probability: ", p, "; needs 0 <= p <= 1"));
+}
+
+Var Dropout::operator()(const Var& x) {
+  if (!is_training() || p_ == 0) return x;
+  const auto scope = enter(x);
+  // 1 where a uniform number reaches p, scaled up so that the mean of Z is 1.
+  const Tensor u = Tensor::uniform(x.shape(), 0, 1, split_seed(seed_, calls_++), float64);
+  const Tensor kept = kernels::sub(1, kernels::step(kernels::sub(p_, u)));
+  const Tensor z = kernels::scale(kept, p_ < 1 ? 1 / (1 - p_) : 0).to(x.dtype());
+  return mul(x.tape() ? x.tape()->constant(z, "Z") : Var(z), x);
+}
+
+}  // namespace microtape

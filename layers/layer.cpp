@@ -1,0 +1,152 @@
+#include <microtape/layers/layer.hpp>
+
+#include <microtape/core/format.hpp>
+
+namespace microtape {
+
+Member::Member(Layer& child) : name(child.name()), layer(&child) {}
+
+Layer::Layer(const LayerOptions& options, std::string_view kind)
+    : name_(options.name.empty() ? kind : options.name) {}
+
+std::optional<Scope> Layer::enter(const Var& x) const {
+  if (MicroTape* tape = x.tape()) return tape->scope(name_);
+  return std::nullopt;
+}
+
+Var Layer::watch(const Var& x, const Parameter& parameter) {
+  if (MicroTape* tape = x.tape()) return tape->watch(parameter);
+  return parameter.value();
+}
+
+// --- forward and backward on Tensors ---------------------------------------------------------
+
+Tensor Layer::forward(const Tensor& x) {
+  const Tensor* const inputs[] = {&x};
+  return run_forward(inputs, [this](std::span<const Var> leaves) { return (*this)(leaves[0]); });
+}
+
+Tensor Layer::run_forward(
+    std::span<const Tensor* const> inputs, FunctionRef<Var(std::span<const Var>)> f) {
+  if (!call_) call_ = std::make_unique<Call>();
+  // Forget the last call first, so that its memory serves this one.
+  call_->inputs.clear();
+  call_->y = Var();
+  call_->tape.clear();
+
+  std::vector<Var> leaves;
+  for (const Tensor* x : inputs)
+    leaves.push_back(is_floating(x->dtype()) ? call_->tape.leaf(*x) : call_->tape.constant(*x));
+  call_->y = f(leaves);
+  call_->inputs = std::move(leaves);
+  return call_->y.value();
+}
+
+Tensor Layer::backward(const Tensor& dy) {
+  if (!call_ || !call_->y.defined())
+    throw TapeError(cat(name_,
+        ": backward before forward: there is no result to go back from; call forward() first"));
+  Gradients gradients = microtape::backward(call_->y, dy);
+  std::vector<Tensor> of_inputs;
+  for (const Var& x : call_->inputs) {
+    const bool has_adjoint = is_floating(x.dtype());
+    of_inputs.push_back(has_adjoint ? gradients[x].value() : Tensor::zeros(x.shape(), x.dtype()));
+  }
+  gradients_ = std::move(gradients);
+  input_gradients_ = std::move(of_inputs);
+  return input_gradients_[0];
+}
+
+const Gradients& Layer::gradients() const {
+  if (!gradients_)
+    throw TapeError(cat(
+        name_, ": no gradients yet: there was no backward; call forward() and backward() first"));
+  return *gradients_;
+}
+
+const Tensor* Layer::input_gradient(std::size_t i) const {
+  return i < input_gradients_.size() ? &input_gradients_[i] : nullptr;
+}
+
+// --- members -----------------------------------------------------------------------------------
+
+void Layer::set_training(bool is_training) {
+  is_training_ = is_training;
+  for (const Member& member : members())
+    if (member.layer) member.layer->set_training(is_training);
+}
+
+void Layer::collect(
+    const std::string& prefix, std::vector<std::pair<std::string, Parameter>>& out) {
+  for (const Member& member : members()) {
+    if (member.parameter) out.emplace_back(prefix + member.name, *member.parameter);
+    if (member.layer) member.layer->collect(prefix + member.name + ".", out);
+  }
+}
+
+std::vector<Parameter> Layer::parameters() {
+  std::vector<std::pair<std::string, Parameter>> named;
+  collect("", named);
+  std::vector<Parameter> out;
+  for (const auto& [name, parameter] : named) out.push_back(parameter);
+  return out;
+}
+
+// --- state -------------------------------------------------------------------------------------
+
+TensorMap Layer::state_dict() {
+  std::vector<std::pair<std::string, Parameter>> named;
+  collect("", named);
+  TensorMap state;
+  for (const auto& [name, parameter] : named) state.emplace(name, parameter.value());
+  return state;
+}
+
+TensorMap Layer::with_own_names(TensorMap state, const std::string&) const { return state; }
+
+TensorMap Layer::rename(TensorMap state, const std::string& prefix) {
+  state = with_own_names(std::move(state), prefix);
+  for (const Member& member : members())
+    if (member.layer) state = member.layer->rename(std::move(state), prefix + member.name + ".");
+  return state;
+}
+
+void Layer::load_state_dict(const TensorMap& given) {
+  const TensorMap state = rename(given, "");
+  std::vector<std::pair<std::string, Parameter>> named;
+  collect("", named);
+
+  // Check all before setting any.
+  TensorMap unknown = state;
+  for (const auto& [name, parameter] : named) {
+    const auto found = state.find(name);
+    if (found == state.end())
+      throw ValueError(cat("load_state_dict: ", name, " is missing: ", name_, " needs ", name, " ",
+          parameter.value().shape(), "; give every parameter"));
+    const Tensor& value = found->second;
+    if (value.shape() != parameter.value().shape())
+      throw ShapeError(cat("load_state_dict: ", name, " has another shape: ", value.shape(), "; ",
+          name_, " needs ", parameter.value().shape()));
+    if (value.dtype() != parameter.value().dtype())
+      throw DTypeError(cat("load_state_dict: ", name, " has another dtype: ", value.dtype(), "; ",
+          name_, " needs ", parameter.value().dtype(), ": convert it with to(",
+          parameter.value().dtype(), ")"));
+    unknown.erase(name);
+  }
+  if (!unknown.empty())
+    throw ValueError(cat("load_state_dict: ", unknown.begin()->first, " is unknown: ", name_,
+        " has no such parameter; leave it out"));
+
+  for (const auto& [name, parameter] : named)
+    parameter.mutable_value() = state.at(name).contiguous();
+}
+
+void Layer::save_safetensors(const std::filesystem::path& path) {
+  write_safetensors(path, state_dict());
+}
+
+void Layer::load_safetensors(const std::filesystem::path& path) {
+  load_state_dict(read_safetensors(path).tensors);
+}
+
+}  // namespace microtape

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <microtape/core/io/safetensors.hpp>
+#include <microtape/tape/backward.hpp>
+#include <microtape/tape/function_ref.hpp>
+#include <microtape/tape/ops.hpp>
+
+namespace microtape {
+
+class Layer;
+
+/// What every layer may be given.
+struct LayerOptions {
+  std::string name = {};   ///< of its scope on a tape and in a state_dict; empty: the kind of layer
+  DType dtype = float32;   ///< of its parameters
+  std::uint64_t seed = 0;  ///< of their first values, and of dropout
+  std::string symbol = {};  ///< subscript of the parameters on a tape: "Q" makes W_Q and b_Q
+};
+
+/// One parameter or one child of a layer, under its own name.
+struct Member {
+  Member(const Parameter& p) : name(p.name()), parameter(p) {}
+  Member(Layer& child);
+
+  std::string name;
+  std::optional<Parameter> parameter;
+  Layer* layer = nullptr;
+};
+
+/// A function with parameters: `Var operator()(const Var&)` composes ops on the tape of its input.
+/// For use without a tape, forward() and backward() keep one inside.
+class Layer {
+ public:
+  virtual ~Layer() = default;
+  Layer(Layer&&) = default;
+  Layer& operator=(Layer&&) = default;
+
+  /// y = f(x), composed from ops in a scope of its own, on the tape of x (or plain, without one).
+  /// A layer says which shapes it takes.
+  virtual Var operator()(const Var& x) = 0;
+
+  /// y = f(x), remembered for backward().
+  Tensor forward(const Tensor& x);
+  /// The adjoint of x of the last forward(), given that of its result; fills gradients().
+  /// @param dy  of the result's shape and dtype
+  /// @return    of x's shape
+  /// @throws TapeError before a forward(); ShapeError, DTypeError if dy does not fit
+  Tensor backward(const Tensor& dy);
+  /// Each parameter's gradient of the last backward(): `layer.gradients()[parameter]`.
+  /// @throws TapeError before a backward()
+  const Gradients& gradients() const;
+
+  /// train(): dropout drops. eval(): it does not. Both reach all children; a new layer trains.
+  void train() { set_training(true); }
+  void eval() { set_training(false); }
+  bool is_training() const { return is_training_; }
+
+  const std::string& name() const { return name_; }
+  /// Its own parameters and its children, in order.
+  virtual std::vector<Member> members() = 0;
+  /// All parameters, those of children included, in order.
+  std::vector<Parameter> parameters();
+
+  /// All values by name: "weight", and "q_proj.weight" for that of a child.
+  TensorMap state_dict();
+  /// Sets all values, or none if anything is wrong.
+  /// @throws ValueError if a name is missing or unknown; ShapeError, DTypeError if a value does not
+  ///         fit
+  void load_state_dict(const TensorMap& state);
+  /// state_dict() as a file. @throws FileError
+  void save_safetensors(const std::filesystem::path& path);
+  /// load_state_dict() from a file. @throws FileError, and as load_state_dict()
+  void load_safetensors(const std::filesystem::path& path);
+
+ protected:
+  Layer(const LayerOptions& options, std::string_view kind);
+
+  /// Opens this layer's scope on the tape of x, if there is one.
+  std::optional<Scope> enter(const Var& x) const;
+  /// The parameter as an operand beside x: the leaf of x's tape that stands for it.
+  static Var watch(const Var& x, const Parameter& parameter);
+
+  /// forward() of several inputs; f composes the result from their leaves.
+  Tensor run_forward(
+      std::span<const Tensor* const> inputs, FunctionRef<Var(std::span<const Var>)> f);
+  /// The adjoint of input i of the last backward(); null if it had fewer inputs.
+  const Tensor* input_gradient(std::size_t i) const;
+
+  /// Renames what stands in `state` under another library's names for this layer.
+  /// @param prefix  of this layer's names, such as "attn."
+  virtual TensorMap with_own_names(TensorMap state, const std::string& prefix) const;
+
+ private:
+  /// The last forward(), with its tape.
+  struct Call {
+    MicroTape tape{Keep::needed};
+    std::vector<Var> inputs;
+    Var y;
+  };
+
+  void set_training(bool is_training);
+  void collect(const std::string& prefix, std::vector<std::pair<std::string, Parameter>>& out);
+  TensorMap rename(TensorMap state, const std::string& prefix);
+
+  std::string name_;
+  bool is_training_ = true;
+  std::unique_ptr<Call> call_;
+  std::optional<Gradients> gradients_;
+  std::vector<Tensor> input_gradients_;
+};
+
+}  // namespace microtape

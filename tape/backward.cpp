@@ -1,0 +1,211 @@
+#include <microtape/tape/backward.hpp>
+
+#include <algorithm>
+
+#include <microtape/core/error.hpp>
+#include <microtape/core/format.hpp>
+#include <microtape/tape/ops/arithmetic.hpp>
+
+namespace microtape {
+
+/// Sets what a tape does while rules run: whether it records, and in which scope.
+class Sweep::Mode {
+ public:
+  Mode(MicroTape* tape, Record record, std::uint32_t scope)
+      : tape_(tape), was_recording_(tape->recording_), scope_(tape->scope_) {
+    tape->recording_ = record == Record::yes;
+    tape->scope_ = scope;
+  }
+  ~Mode() {
+    tape_->recording_ = was_recording_;
+    tape_->scope_ = scope_;
+  }
+  Mode(const Mode&) = delete;
+  Mode& operator=(const Mode&) = delete;
+
+ private:
+  MicroTape* tape_;
+  bool was_recording_;
+  std::uint32_t scope_;
+};
+
+// --- the sweep -------------------------------------------------------------------------------
+
+Sweep::Sweep(const Var& y, const Var& seed, Record record) : y_(y), record_(record) {
+  MicroTape* tape = y.tape();
+  if (!tape || y.node() == kNoNode || !tape->node(y.node()).is_active())
+    throw TapeError(
+        "backward: y is a constant: it depends on no leaf or parameter of a tape; "
+        "there is nothing to differentiate");
+  if (seed.shape() != y.shape())
+    throw ShapeError(cat("backward: the seed does not fit: seed ", seed.shape(), ", y ", y.shape(),
+        "; the adjoint of y has y's shape"));
+  if (seed.dtype() != y.dtype())
+    throw DTypeError(cat("backward: the seed does not fit: seed ", seed.dtype(), ", y ", y.dtype(),
+        "; convert it with to(", y.dtype(), ")"));
+  if (seed.tape() && seed.tape() != tape)
+    throw TapeError("backward: the seed stands on another tape than y; put both on one");
+  at_ = y.node();
+  adjoints_.resize(std::size_t{at_} + 1);
+  adjoints_[at_] = seed;
+  if (record_ == Record::yes) {
+    if (!seed.tape()) adjoints_[at_] = tape->constant(seed.value());
+    name_adjoint(at_);
+    count_contributions();
+  }
+  if (tape->node(at_).edges().empty()) move_on();
+}
+
+Sweep::Step Sweep::step() {
+  if (pending_.empty()) count_contributions();
+  Step report;
+  apply_rules(&report);
+  return report;
+}
+
+void Sweep::apply_rules(Step* report) {
+  if (done()) throw TapeError("Sweep: it is done; there is no further step");
+  MicroTape* tape = y_.tape();
+  const Node& node = tape->node(at_);
+  const Var y = node.has_value() ? tape->var(at_) : Var();
+  // Complete: every user of this node has been visited. A training tape has no further use for it.
+  Var g = tape->keep() == Keep::needed ? std::move(adjoints_[at_]) : adjoints_[at_];
+  if (report) *report = {at_, g, {}};
+
+  const Mode mode(tape, record_, node.scope());
+  const Edge* last = &node.edges().back();
+  for (const Edge& edge : node.edges()) {
+    if (!edge.is_active()) continue;
+    // The last rule may have g for its own, to overwrite it.
+    const Var part = run_rule(node, edge, &edge == last ? std::move(g) : g, y);
+    // Add up: an input used twice receives two parts.
+    const Var before = adjoints_[edge.input()];
+    const Var after = before.defined() ? add(before, part) : part;
+    adjoints_[edge.input()] = after;
+    const bool complete = !pending_.empty() && --pending_[edge.input()] == 0;
+    if (complete && record_ == Record::yes) name_adjoint(edge.input());
+    if (report) report->contributions.push_back({&edge, part, before, after, complete});
+  }
+  move_on();
+}
+
+Var Sweep::run_rule(const Node& node, const Edge& edge, Var g, const Var& y) {
+  Var part = edge.pull(std::move(g), y);
+  const auto fail = [&](const auto&... why) {
+    return cat("backward: ", node.op(), ": the rule of ", edge.name(), " ", why...,
+        "; a rule returns the adjoint of its input, of its shape and dtype");
+  };
+  if (!part.defined()) throw TapeError(fail("returned no value"));
+  const Node& input = y_.tape()->node(edge.input());
+  if (!input.has_shape_of(part.value()))
+    throw ShapeError(
+        fail("returned shape ", part.shape(), " for an input of shape ", input.shape()));
+  if (part.dtype() != input.dtype())
+    throw DTypeError(fail("returned ", part.dtype(), " for an input of ", input.dtype()));
+  return part;
+}
+
+void Sweep::move_on() {
+  // Walk back to the next node that has an adjoint and someone to pass it to.
+  const MicroTape* tape = y_.tape();
+  while (at_-- > 0)
+    if (adjoints_[at_].defined() && !tape->node(at_).edges().empty()) return;
+  at_ = kNoNode;
+}
+
+void Sweep::count_contributions() {
+  if (done()) return;
+  const MicroTape* tape = y_.tape();
+  pending_.assign(adjoints_.size(), 0);
+  std::vector<bool> visited(adjoints_.size());
+  for (NodeId id = at_ + 1; id-- > 0;) {
+    if (!visited[id] && !adjoints_[id].defined()) continue;
+    for (const Edge& edge : tape->node(id).edges()) {
+      if (!edge.is_active()) continue;
+      visited[edge.input()] = true;
+      ++pending_[edge.input()];
+    }
+  }
+}
+
+void Sweep::name_adjoint(NodeId id) const {
+  const MicroTape* tape = y_.tape();
+  const Node& node = tape->node(id);
+  const Var& adjoint = adjoints_[id];
+  if (node.name().empty() || adjoint.node() == kNoNode) return;
+  if (!tape->node(adjoint.node()).name().empty()) return;
+  adjoint.named(cat("d", node.name()), cat("d", node.latex()));
+}
+
+// --- what it found -----------------------------------------------------------------------------
+
+Gradients Sweep::gradients() const& { return Sweep(*this).gradients(); }
+
+Gradients Sweep::gradients() && {
+  const MicroTape* tape = y_.tape();
+  Gradients out;
+  out.slot_ = y_.slot_;
+  out.generation_ = y_.generation_;
+  out.keep_ = tape->keep();
+  out.watched_ = tape->watched();
+  out.is_kept_.resize(tape->size());
+  for (NodeId id = 0; id < tape->size(); ++id) {
+    const Node& node = tape->node(id);
+    out.is_kept_[id] =
+        node.is_active() && (out.keep_ == Keep::everything || node.kind() != NodeKind::op);
+  }
+  out.adjoints_ = std::move(adjoints_);
+  return out;
+}
+
+bool Gradients::is_mine(const Var& x) const {
+  return x.slot_ == slot_ && x.generation_ == generation_;
+}
+
+bool Gradients::reached(const Var& x) const {
+  return is_mine(x) && x.node() < adjoints_.size() && adjoints_[x.node()].defined();
+}
+
+Var Gradients::operator[](const Var& x) const {
+  if (x.slot_ && !is_mine(x))
+    throw TapeError(
+        "Gradients: x is not from the tape of this sweep, or from before its last clear()");
+  if (x.slot_ && keep_ == Keep::needed && x.node() != kNoNode && x.node() < is_kept_.size() &&
+      !is_kept_[x.node()])
+    throw TapeError(cat("Gradients: the adjoint of node ", x.node(), " ", x.shape(),
+        " was not kept: the tape is Keep::needed, which keeps those of leaves and parameters; "
+        "use Keep::everything"));
+  if (x.node() >= is_kept_.size() || !is_kept_[x.node()])
+    throw TapeError(cat("Gradients: x ", x.shape(),
+        " is a constant; only what depends on a leaf or parameter has an adjoint"));
+  if (reached(x)) return adjoints_[x.node()];
+  return Tensor::zeros(x.shape(), x.dtype());
+}
+
+const Var& Gradients::leaf_of(const Parameter& parameter) const {
+  for (const MicroTape::Watched& watched : watched_)
+    if (watched.parameter == parameter) return watched.var;
+  throw TapeError(cat("Gradients: the tape did not watch parameter ", parameter.name(), " ",
+      parameter.value().shape(), "; only what was used has a gradient"));
+}
+
+Var Gradients::operator[](const Parameter& parameter) const { return (*this)[leaf_of(parameter)]; }
+
+bool Gradients::reached(const Parameter& parameter) const { return reached(leaf_of(parameter)); }
+
+// --- the loop ----------------------------------------------------------------------------------
+
+Gradients backward(const Var& y, const Var& seed, Record record) {
+  Sweep sweep(y, seed, record);
+  while (!sweep.done()) sweep.advance();
+  return std::move(sweep).gradients();
+}
+
+Gradients backward(const Var& y, Record record) {
+  if (y.size() != 1)
+    throw ShapeError(cat("backward: y is not a scalar: y ", y.shape(), " has ", y.size(),
+        " elements; reduce it with sum() or mean(), or give a seed of its shape"));
+  return backward(y, Tensor::full(y.shape(), 1, y.dtype()), record);
+}
+
+}  // namespace microtape

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <vector>
+
+#include <microtape/tape/micro_tape.hpp>
+
+namespace microtape {
+
+/// Should the backward pass itself be put on the tape? yes: its results can be differentiated
+/// again, drawn, stepped. no: they are plain, and the tape does not grow.
+enum class Record : std::uint8_t { no, yes };
+
+/// What a sweep found: the adjoint of y by everything that y was computed from. It owns its numbers
+/// and survives tape.clear().
+class Gradients {
+ public:
+  /// The adjoint of x, of x's shape; zeros if y does not depend on x (reached() tells).
+  /// @throws TapeError if x is plain, a constant, or stands on another tape; if the tape is
+  ///         Keep::needed and x is neither leaf nor parameter
+  Var operator[](const Var& x) const;
+  /// The adjoint of a parameter; zeros if y does not depend on it.
+  /// @throws TapeError if the tape did not watch it
+  Var operator[](const Parameter& parameter) const;
+
+  /// Whether the sweep came by: "not computed" is not the same as 0.
+  bool reached(const Var& x) const;
+  bool reached(const Parameter& parameter) const;
+
+ private:
+  friend class Sweep;
+  Gradients() = default;
+  bool is_mine(const Var& x) const;
+  const Var& leaf_of(const Parameter& parameter) const;
+
+  const TapeSlot* slot_ = nullptr;
+  std::uint32_t generation_ = 0;
+  Keep keep_ = Keep::everything;
+  std::vector<Var> adjoints_;  // [node]
+  std::vector<bool> is_kept_;  // [node]: active, and for Keep::needed a leaf or parameter
+  std::vector<MicroTape::Watched> watched_;
+};
+
+/// The backward pass, one node at a time.
+///
+///     for (Sweep sweep(y, seed); !sweep.done(); ) { const Sweep::Step step = sweep.step(); ... }
+///
+/// backward() is this loop with an empty body. Copy a Sweep to be able to go back.
+class Sweep {
+ public:
+  /// What flowed along one edge.
+  struct Contribution {
+    const Edge* edge;
+    Var value;   ///< what the rule computed
+    Var before;  ///< the input's adjoint until now; not defined if this is the first contribution
+    Var after;   ///< the sum
+    bool complete;  ///< whether this was the last contribution to the input's adjoint
+  };
+  /// What one step() did.
+  struct Step {
+    NodeId node;
+    Var adjoint;  ///< of the node; complete, since every user of it has been visited
+    std::vector<Contribution> contributions;
+  };
+
+  /// @param y     where to start: active, on a tape
+  /// @param seed  the adjoint of y, of y's shape and dtype
+  /// @throws TapeError if y is plain or a constant; ShapeError, DTypeError if the seed does not fit
+  Sweep(const Var& y, const Var& seed, Record record = Record::no);
+
+  bool done() const { return at_ == kNoNode; }
+  /// The node whose rules the next step() applies; kNoNode when done.
+  NodeId at() const { return at_; }
+
+  /// Applies the rules of node at() and moves to the next node that has an adjoint and inputs to
+  /// pass it to.
+  /// @throws TapeError when done, or if the tape has been cleared; ShapeError or DTypeError if a
+  /// rule
+  ///         returns an adjoint that does not fit its input
+  Step step();
+  /// step() without a report.
+  void advance() { apply_rules(nullptr); }
+
+  /// The adjoint of a node so far; not defined if nothing has reached it.
+  Var adjoint(NodeId node) const { return node < adjoints_.size() ? adjoints_[node] : Var(); }
+
+  /// What has been found so far; all of it when done.
+  Gradients gradients() const&;
+  Gradients gradients() &&;
+
+ private:
+  class Mode;
+  void apply_rules(Step* report);
+  Var run_rule(const Node& node, const Edge& edge, Var g, const Var& y);
+  void count_contributions();
+  void move_on();
+  void name_adjoint(NodeId id) const;
+
+  Var y_;
+  Record record_;
+  NodeId at_;
+  std::vector<Var> adjoints_;           // [node]
+  std::vector<std::uint32_t> pending_;  // [node]: contributions still to come; counted by step()
+};
+
+/// The gradient of the scalar y with respect to everything it was computed from. Any shape of one
+/// element counts as a scalar.
+/// @throws ShapeError if y has more elements; TapeError if it is plain or a constant
+Gradients backward(const Var& y, Record record = Record::no);
+/// The same from any y, with the adjoint of y given.
+Gradients backward(const Var& y, const Var& seed, Record record = Record::no);
+
+}  // namespace microtape

@@ -1,0 +1,166 @@
+#include <microtape/tape/gradcheck.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include <microtape/core/error.hpp>
+#include <microtape/core/format.hpp>
+#include <microtape/core/random.hpp>
+#include <microtape/tape/backward.hpp>
+#include <microtape/tape/ops.hpp>
+
+namespace microtape {
+namespace {
+
+using Vars = std::span<const Var>;
+using ScalarFunction = FunctionRef<Var(Vars)>;
+
+/// The step of the difference quotient, for x near 1. The quotient below errs by step^4 from the
+/// series and by epsilon / step from rounding; this balances the two.
+constexpr double kStep = 1e-3;
+/// What may remain of both, relative to the largest derivative of the same input (at least 1).
+constexpr double kTolerance = 1e-8;
+
+/// Numbers between 1/2 and 3/2 of either sign, all different: a cotangent under which no two errors
+/// cancel. (Under a constant one a softmax's derivative is 0, right or wrong.)
+Tensor cotangent(const Shape& shape, std::uint64_t seed) {
+  Tensor out = Tensor::uniform(shape, 0.5, 1.5, seed, float64);
+  const std::span<double> data = out.mutable_data<double>();
+  for (std::size_t i = 0; i < data.size(); ++i)
+    if (philox(seed, i, 1)[0] & 1) data[i] = -data[i];
+  return out;
+}
+
+double evaluate(ScalarFunction f, std::span<const Tensor> inputs) {
+  const std::vector<Var> plain(inputs.begin(), inputs.end());
+  return f(plain).item();
+}
+
+/// f' by five points: (f(x-2h) - 8 f(x-h) + 8 f(x+h) - f(x+2h)) / 12h.
+double difference_quotient(
+    ScalarFunction f, std::vector<Tensor>& inputs, std::size_t input, std::size_t i, double h) {
+  const Tensor original = inputs[input];
+  const auto at = [&](double offset) {
+    inputs[input] = original;
+    inputs[input].mutable_data<double>()[i] += offset;
+    return evaluate(f, inputs);
+  };
+  const double quotient = (at(-2 * h) - 8 * at(-h) + 8 * at(h) - at(2 * h)) / (12 * h);
+  inputs[input] = original;
+  return quotient;
+}
+
+Indices multi_index(const Shape& shape, Index i) {
+  Indices index = shape;
+  for (std::size_t axis = index.size(); axis-- > 0;) {
+    index[axis] = i % shape.extents()[axis];
+    i /= shape.extents()[axis];
+  }
+  return index;
+}
+
+/// Compares one order of one scalar function and adds what it finds to the report.
+void check(ScalarFunction f, std::vector<Tensor> inputs, const std::vector<std::string>& names,
+    int order, GradcheckReport& report) {
+  // What the tape says.
+  MicroTape tape;
+  std::vector<Var> leaves;
+  for (const Tensor& x : inputs) leaves.push_back(tape.leaf(x.contiguous()));
+  const Var y = f(leaves);
+  const bool connected = y.tape() && tape.node(y.node()).is_active();
+  std::vector<Tensor> adjoints;
+  const Gradients* found = nullptr;
+  std::vector<Gradients> storage;
+  if (connected) found = &storage.emplace_back(backward(y));
+  for (const Var& leaf : leaves)
+    adjoints.push_back(
+        found ? (*found)[leaf].value().contiguous() : Tensor::zeros(leaf.shape(), float64));
+
+  // What the differences say, element by element.
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    inputs[k] = inputs[k].contiguous();
+    const std::span<const double> adjoint = adjoints[k].data<double>();
+    std::vector<double> differences, steps;
+    double largest = 1;
+    for (std::size_t i = 0; i < adjoint.size(); ++i) {
+      steps.push_back(kStep * std::max(1.0, std::abs(inputs[k].data<double>()[i])));
+      differences.push_back(difference_quotient(f, inputs, k, i, steps[i]));
+      if (std::isfinite(differences[i])) largest = std::max(largest, std::abs(differences[i]));
+    }
+    const double allowed = kTolerance * largest;
+    double worst = -1;
+    GradcheckFailure failure;
+    for (std::size_t i = 0; i < adjoint.size(); ++i) {
+      ++report.checked;
+      const double error = std::abs(adjoint[i] - differences[i]);
+      if (error <= allowed) continue;  // a NaN is never right
+      ++report.wrong;
+      const double excess = std::isnan(error) ? INFINITY : error;
+      if (excess <= worst) continue;
+      worst = excess;
+      failure = {order, names[k], multi_index(inputs[k].shape(), static_cast<Index>(i)), adjoint[i],
+          differences[i], steps[i], allowed};
+    }
+    if (worst >= 0) report.failures.push_back(failure);
+  }
+}
+
+}  // namespace
+
+GradcheckReport gradcheck(FunctionRef<Var(std::span<const Var>)> f, std::span<const Tensor> inputs,
+    const GradcheckOptions& options) {
+  if (options.order != 1 && options.order != 2)
+    throw ValueError(cat("gradcheck: no such order: ", options.order, "; 1 or 2"));
+  std::vector<std::string> names = options.names;
+  for (std::size_t k = names.size(); k < inputs.size(); ++k) names.push_back(cat("x", k));
+  for (std::size_t k = 0; k < inputs.size(); ++k)
+    if (inputs[k].dtype() != float64)
+      throw DTypeError(cat("gradcheck: needs float64: ", names[k], " is ", inputs[k].dtype(),
+          "; differences drown in rounding otherwise: convert it with to(float64)"));
+
+  // Order 1: f, turned into one number by a seed.
+  GradcheckReport report;
+  const std::vector<Var> plain(inputs.begin(), inputs.end());
+  const Tensor seed = cotangent(f(plain).shape(), 1);
+  const auto scalar = [&](Vars x) { return sum(f(x) * seed); };
+  check(scalar, {inputs.begin(), inputs.end()}, names, 1, report);
+  if (options.order == 1) return report;
+
+  // Order 2: the pullback of f, a function of the inputs and the seed, turned into one number.
+  const Index wrong_at_order_1 = report.wrong;
+  const auto pullback = [&](Vars x) {
+    MicroTape own;
+    MicroTape& tape = x[0].tape() ? *x[0].tape() : own;
+    std::vector<Var> at;
+    for (const Var& input : x.first(inputs.size()))
+      at.push_back(input.tape() ? input : tape.leaf(input.value()));
+    const Gradients gradients = backward(f(at), x.back(), Record::yes);
+    Var total = sum(gradients[at[0]] * cotangent(at[0].shape(), 2));
+    for (std::size_t k = 1; k < at.size(); ++k)
+      total = total + sum(gradients[at[k]] * cotangent(at[k].shape(), 2 + k));
+    return total;
+  };
+  std::vector<Tensor> with_seed(inputs.begin(), inputs.end());
+  with_seed.push_back(seed);
+  names.resize(inputs.size());
+  names.push_back("seed");
+  check(pullback, with_seed, names, 2, report);
+  report.cut = wrong_at_order_1 == 0 && report.wrong > 0;
+  return report;
+}
+
+std::string GradcheckReport::str() const {
+  if (passed()) return cat("gradcheck: all ", checked, " derivatives agree with differences");
+  std::string out = cat("gradcheck: ", wrong, " of ", checked, " derivatives are wrong");
+  for (const GradcheckFailure& f : failures)
+    out += cat("\n  order ", f.order, ", input ", f.input, ", element ", f.index, ": adjoint ",
+        number(f.adjoint, 9), ", difference ", number(f.difference, 9), " (step ", number(f.step),
+        ", allowed ", number(f.allowed), ")");
+  if (cut)
+    out +=
+        "\n  right at order 1 but cut at order 2: a rule computes with Tensors; use Vars, not "
+        "Tensors";
+  return out;
+}
+
+}  // namespace microtape

@@ -1,0 +1,209 @@
+#include <microtape/tape/micro_tape.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <mutex>
+
+#include <microtape/core/error.hpp>
+#include <microtape/core/format.hpp>
+#include <microtape/core/pool.hpp>
+#include <microtape/tape/record.hpp>
+
+namespace microtape {
+namespace {
+
+constexpr std::size_t kBlockBytes = std::size_t{1} << 18;
+constexpr std::size_t kAlignment = alignof(std::max_align_t);
+
+/// Slots for tapes: handed out again, never freed, so that a Var may always look at its own.
+class SlotShelf {
+ public:
+  TapeSlot* take(MicroTape* tape) {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) {
+      slots_.push_back({tape, 1});
+      return &slots_.back();
+    }
+    TapeSlot* slot = free_.back();
+    free_.pop_back();
+    slot->tape = tape;
+    return slot;
+  }
+  void give_back(TapeSlot* slot) {
+    const std::lock_guard lock(mutex_);
+    slot->tape = nullptr;
+    free_.push_back(slot);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::deque<TapeSlot> slots_;  // a deque does not move what it holds
+  std::vector<TapeSlot*> free_;
+};
+
+SlotShelf& slot_shelf() {
+  static auto* shelf = new SlotShelf;  // on purpose never destroyed: a static Var may outlive it
+  return *shelf;
+}
+
+}  // namespace
+
+MicroTape::MicroTape(Keep keep) : slot_(slot_shelf().take(this)), keep_(keep) {
+  scopes_.push_back({"", "", 0});
+}
+
+MicroTape::~MicroTape() {
+  clear();
+  slot_shelf().give_back(slot_);
+  release_memory();
+}
+
+// --- what a user puts on it ----------------------------------------------------------------
+
+Var MicroTape::leaf(Tensor value, std::string_view name, std::string_view latex) {
+  if (!is_floating(value.dtype()))
+    throw DTypeError(cat("leaf: int64 has no derivative: value ", value.shape(),
+        "; use constant(), or convert it with to(float32)"));
+  return add_source(NodeKind::leaf, std::move(value), name, latex);
+}
+
+Var MicroTape::constant(Tensor value, std::string_view name, std::string_view latex) {
+  if (!value.defined()) static_cast<void>(value.shape());  // throws, and says why
+  if (keep_ == Keep::needed) return Var(std::move(value), slot_, kNoNode);
+  return add_source(NodeKind::constant, std::move(value), name, latex);
+}
+
+Var MicroTape::watch(const Parameter& parameter) {
+  for (const Watched& watched : watched_)
+    if (watched.parameter == parameter) return watched.var;
+  const Var var = add_source(NodeKind::parameter, parameter.value(), parameter.symbol(), "");
+  watched_.push_back({parameter, var});
+  return var;
+}
+
+void MicroTape::bind(const Parameter& parameter, const Var& x) {
+  const auto fail = [&](const auto&... why) { return cat("bind: ", why...); };
+  if (x.tape() != this)
+    throw TapeError(fail("x is not on this tape: parameter ", parameter.name()));
+  if (x.shape() != parameter.value().shape())
+    throw ShapeError(fail("shapes differ: x ", x.shape(), ", parameter ", parameter.name(), " ",
+        parameter.value().shape(), "; they must be equal"));
+  if (x.dtype() != parameter.value().dtype())
+    throw DTypeError(fail("dtypes differ: x ", x.dtype(), ", parameter ", parameter.name(), " ",
+        parameter.value().dtype(), "; they must be equal"));
+  for (const Watched& watched : watched_)
+    if (watched.parameter == parameter)
+      throw TapeError(
+          fail("the tape watches ", parameter.name(), " already; bind before its first use"));
+  watched_.push_back({parameter, x});
+}
+
+Var MicroTape::add_source(
+    NodeKind kind, Tensor value, std::string_view name, std::string_view latex) {
+  static constexpr const char* kNames[] = {"leaf", "parameter", "constant"};
+  const DType dtype = value.dtype();
+  Node& node = append_node();
+  node.op_ = kNames[static_cast<std::size_t>(kind)];
+  node.kind_ = kind;
+  node.active_ = kind != NodeKind::constant;
+  node.dtype_ = dtype;
+  node.value_ = value;
+  const NodeId id = size_ - 1;
+  if (!name.empty()) set_name(id, name, latex);
+  return Var(std::move(value), slot_, id);
+}
+
+// --- scopes ----------------------------------------------------------------------------------
+
+Scope MicroTape::scope(std::string_view name, std::string_view formula) {
+  const std::uint32_t before = scope_;
+  scopes_.push_back({std::string(name), std::string(formula), before});
+  scope_ = static_cast<std::uint32_t>(scopes_.size() - 1);
+  return Scope(this, before);
+}
+
+Scope::~Scope() {
+  // After a clear() there is nothing to return to but the outermost scope.
+  if (tape_) tape_->scope_ = before_ < tape_->scopes_.size() ? before_ : 0;
+}
+
+std::string MicroTape::scope_path(std::uint32_t scope) const {
+  std::string path;
+  for (; scope != 0; scope = scopes_[scope].parent)
+    path = path.empty() ? scopes_[scope].name : cat(scopes_[scope].name, "/", path);
+  return path;
+}
+
+// --- reading ---------------------------------------------------------------------------------
+
+const Node& MicroTape::node(NodeId id) const {
+  if (id >= size_) throw IndexError(cat("node: there is no node ", id, ": the tape has ", size_));
+  return at(id);
+}
+
+Var MicroTape::var(NodeId id) {
+  const Node& node = this->node(id);
+  if (!node.has_value())
+    throw TapeError(cat("var: the value of node ", id, " (", node.op(),
+        ") was not kept; use a Keep::everything tape"));
+  return Var(node.value_, slot_, id);
+}
+
+// --- memory ----------------------------------------------------------------------------------
+
+Node& MicroTape::append_node() {
+  if (size_ == kNoNode)
+    throw TapeError("MicroTape: full: no more than 2^32 - 1 nodes fit on a tape");
+  if (size_ / kChunk == chunks_.size()) chunks_.push_back(std::make_unique<Node[]>(kChunk));
+  Node& node = at(size_++);
+  node = Node();
+  node.scope_ = scope_;
+  return node;
+}
+
+void* MicroTape::bump(std::size_t bytes) {
+  bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  while (static_cast<std::size_t>(block_end_ - cursor_) < bytes) {
+    // Go on to the next block that is large enough, or make one.
+    if (next_block_ == blocks_.size()) {
+      const std::size_t size = std::max(bytes, kBlockBytes);
+      blocks_.push_back({std::make_unique_for_overwrite<std::byte[]>(size), size});
+    }
+    cursor_ = blocks_[next_block_].bytes.get();
+    block_end_ = cursor_ + blocks_[next_block_].size;
+    ++next_block_;
+  }
+  return std::exchange(cursor_, cursor_ + bytes);
+}
+
+const char* MicroTape::copy_text(std::string_view text) {
+  auto* copy = static_cast<char*>(bump(text.size() + 1));
+  std::copy(text.begin(), text.end(), copy);
+  copy[text.size()] = '\0';
+  return copy;
+}
+
+void MicroTape::set_name(NodeId id, std::string_view name, std::string_view latex) {
+  Node& node = at(id);
+  node.name_ = copy_text(name);
+  node.latex_ = latex.empty() ? nullptr : copy_text(latex);
+}
+
+void MicroTape::clear() {
+  for (NodeId id = 0; id < size_; ++id) {
+    Node& node = at(id);
+    for (const Edge& edge : node.edges())
+      if (edge.table_ && edge.table_->destroy) edge.table_->destroy(edge.rule_);
+    node.value_ = Tensor();
+  }
+  watched_.clear();
+  scopes_.resize(1);
+  scope_ = 0;
+  size_ = 0;
+  next_block_ = 0;
+  cursor_ = block_end_ = nullptr;
+  ++slot_->generation;
+}
+
+}  // namespace microtape

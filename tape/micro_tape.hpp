@@ -1,0 +1,175 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <microtape/tape/node.hpp>
+#include <microtape/tape/parameter.hpp>
+
+namespace microtape {
+
+class Input;
+struct Op;
+
+/// everything: each value stays, to be looked at. needed: for training; a node keeps its value only
+/// if a rule takes it, and a sweep keeps only the adjoints of leaves and parameters.
+enum class Keep : std::uint8_t { everything, needed };
+
+/// A named part of a computation; nodes know which they were computed in.
+struct ScopeInfo {
+  std::string name;
+  std::string
+      formula;  ///< what the whole scope computes, e.g. `\operatorname{heads}(@x)`, or empty
+  std::uint32_t parent;
+};
+
+/// Opens a scope of a tape for as long as it lives.
+class [[nodiscard]] Scope {
+ public:
+  Scope(Scope&& other) noexcept
+      : tape_(std::exchange(other.tape_, nullptr)), before_(other.before_) {}
+  Scope& operator=(Scope&&) = delete;
+  ~Scope();
+
+ private:
+  friend class MicroTape;
+  Scope(MicroTape* tape, std::uint32_t before) : tape_(tape), before_(before) {}
+  MicroTape* tape_;
+  std::uint32_t before_;
+};
+
+/// The list of everything that was computed, in the order in which it was computed.
+///
+/// Inputs of a node always stand before it, so walking the list backwards visits every node after
+/// all of its users: that is the whole of "topological order" here.
+class MicroTape {
+ public:
+  explicit MicroTape(Keep keep = Keep::everything);
+  MicroTape(const MicroTape&) = delete;  // Vars point at it
+  MicroTape& operator=(const MicroTape&) = delete;
+  ~MicroTape();
+
+  /// A variable to differentiate with respect to.
+  /// @throws DTypeError if the value is int64
+  Var leaf(Tensor value, std::string_view name = "", std::string_view latex = "");
+
+  /// Data: named and drawn, but no adjoint is computed for it. Layers find the tape through it.
+  Var constant(Tensor value, std::string_view name = "", std::string_view latex = "");
+
+  /// The leaf that stands for `parameter` on this tape; the same one each time, so that a parameter
+  /// used twice has one adjoint.
+  Var watch(const Parameter& parameter);
+
+  /// From now on watch(parameter) returns x: the parameter becomes an ordinary argument, as
+  /// gradcheck needs it.
+  /// @param x  on this tape, of the parameter's shape and dtype
+  /// @throws TapeError if x stands elsewhere, or the tape watches the parameter already;
+  /// ShapeError,
+  ///         DTypeError
+  void bind(const Parameter& parameter, const Var& x);
+
+  /// Nodes computed while the result lives belong to scope `name`; scopes nest.
+  /// @param formula  what the whole scope computes, for views that show it as one line; may be
+  /// empty
+  Scope scope(std::string_view name, std::string_view formula = "");
+  /// All scopes; number 0 is the outermost and has no name.
+  const std::vector<ScopeInfo>& scopes() const { return scopes_; }
+  /// "encoder/attn/q_proj"; empty for scope 0.
+  std::string scope_path(std::uint32_t scope) const;
+  /// The scope that is open now.
+  std::uint32_t current_scope() const { return scope_; }
+
+  /// Number of nodes.
+  NodeId size() const { return size_; }
+  /// @throws IndexError if there is no such node
+  const Node& node(NodeId id) const;
+  /// The Var that stands for a node: its value, if it was kept.
+  /// @throws IndexError if there is no such node; TapeError if its value was not kept
+  Var var(NodeId id);
+
+  /// `for (const Node& node : tape.nodes())`, in the order of computation.
+  class Nodes;
+  Nodes nodes() const;
+
+  /// The parameters that were watched, with their leaves.
+  struct Watched {
+    Parameter parameter;
+    Var var;
+  };
+  const std::vector<Watched>& watched() const { return watched_; }
+
+  Keep keep() const { return keep_; }
+  /// Whether ops are being written down; not while a Record::no sweep runs the rules.
+  bool is_recording() const { return recording_; }
+
+  /// Forgets all nodes, scopes and watched parameters, and keeps the memory for the next round. A
+  /// Var from before is refused from now on.
+  void clear();
+
+ private:
+  friend class Scope;
+  friend class Sweep;
+  friend class Var;
+  friend Var push(const Op& op, Tensor value, MicroTape* tape, std::span<Input> inputs);
+
+  static constexpr NodeId kChunk = 1024;
+  Node& at(NodeId id) const { return chunks_[id / kChunk][id % kChunk]; }
+  Node& append_node();
+  void* bump(std::size_t bytes);
+  const char* copy_text(std::string_view text);
+  void set_name(NodeId id, std::string_view name, std::string_view latex);
+  Var add_source(NodeKind kind, Tensor value, std::string_view name, std::string_view latex);
+  Var push_op(const Op& op, Tensor value, std::span<Input> inputs);
+  Attribute* copy_attributes(const Attribute* from, std::size_t count);
+  void store_attributes(Node& node, const Op& op);
+  void store_extents(Node& node, const Shape& shape);
+  bool store_inputs(Node& node, std::span<Input> inputs);
+
+  TapeSlot* slot_;
+  Keep keep_;
+  bool recording_ = true;
+  std::uint32_t scope_ = 0;
+  NodeId size_ = 0;
+  // Nodes live in chunks that never move: a rule that records runs from inside one of them.
+  std::vector<std::unique_ptr<Node[]>> chunks_;
+  // Edges, rules, attributes and names of all nodes, one behind the other.
+  struct Block {
+    std::unique_ptr<std::byte[]> bytes;
+    std::size_t size;
+  };
+  std::vector<Block> blocks_;
+  std::size_t next_block_ = 0;
+  std::byte* cursor_ = nullptr;
+  std::byte* block_end_ = nullptr;
+  std::vector<ScopeInfo> scopes_;
+  std::vector<Watched> watched_;
+};
+
+/// The nodes of a tape as a range.
+class MicroTape::Nodes {
+ public:
+  class Iterator {
+   public:
+    Iterator(const MicroTape* tape, NodeId id) : tape_(tape), id_(id) {}
+    const Node& operator*() const { return tape_->node(id_); }
+    Iterator& operator++() { return ++id_, *this; }
+    bool operator!=(const Iterator& other) const { return id_ != other.id_; }
+
+   private:
+    const MicroTape* tape_;
+    NodeId id_;
+  };
+  explicit Nodes(const MicroTape* tape) : tape_(tape) {}
+  Iterator begin() const { return {tape_, 0}; }
+  Iterator end() const { return {tape_, tape_->size()}; }
+  NodeId size() const { return tape_->size(); }
+  const Node& operator[](NodeId id) const { return tape_->node(id); }
+
+ private:
+  const MicroTape* tape_;
+};
+
+inline MicroTape::Nodes MicroTape::nodes() const { return Nodes(this); }
+
+}  // namespace microtape

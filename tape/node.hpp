@@ -1,0 +1,128 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include <microtape/tape/var.hpp>
+
+// What stands on a tape, for everyone to read: a node, its edges, its attributes. Views (tables,
+// pictures, the stepper) need nothing else.
+
+namespace microtape {
+
+/// Text that lives as long as the program: only a string literal converts to it.
+class Literal {
+ public:
+  consteval Literal(const char* text) : text_(text) {}
+  const char* text() const { return text_; }
+
+ private:
+  const char* text_;
+};
+
+/// A fixed argument of an op, `@name` in its formulas: a number, or a list of integers (axes, a
+/// shape).
+struct Attribute {
+  Attribute(Literal attribute_name, double value, std::string_view latex = {})
+      : name(attribute_name.text()), number(value), symbol(latex) {}
+  Attribute(Literal attribute_name, const Indices& values)
+      : name(attribute_name.text()), list(values), is_list(true) {}
+
+  std::string_view name;
+  double number = 0;
+  std::string_view symbol;  ///< how the textbook writes the number, in LaTeX; may be empty
+  Indices list;
+  bool is_list = false;
+};
+
+/// How to run and destroy a rule whose type has been forgotten.
+struct RuleTable {
+  Var (*call)(void* rule, Var&& g, const Var& y);
+  void (*destroy)(void* rule);  ///< null if there is nothing to do
+  std::uint32_t size;
+  bool wants_y;
+};
+
+/// One input of a node, with the rule that carries an adjoint back to it.
+class Edge {
+ public:
+  /// The name that formulas use for it, without the `@`.
+  std::string_view name() const { return name_; }
+  /// The rule as mathematics: the right side of (adjoint of the input) = ...; empty if it has none.
+  std::string_view formula() const { return formula_; }
+  NodeId input() const { return input_; }
+  /// Whether an adjoint flows along it: there is a rule, and a leaf reaches the input.
+  bool is_active() const { return table_ != nullptr; }
+  /// A fixed argument of this rule alone, or null.
+  const Attribute* attribute() const { return attribute_; }
+
+  /// Runs the rule.
+  /// @param g  the adjoint of the node, of the node's shape
+  /// @param y  the node's value, if the rule asked for it
+  /// @return   the contribution to the adjoint of the input
+  Var pull(Var g, const Var& y) const { return table_->call(rule_, std::move(g), y); }
+  bool wants_y() const { return table_ && table_->wants_y; }
+
+ private:
+  friend class MicroTape;
+  const char* name_ = "";
+  const char* formula_ = "";
+  const RuleTable* table_ = nullptr;
+  void* rule_ = nullptr;
+  const Attribute* attribute_ = nullptr;
+  NodeId input_ = kNoNode;
+};
+
+/// What a node is: something the user gave, or something an op computed.
+enum class NodeKind : std::uint8_t { leaf, parameter, constant, op };
+
+/// One line of the tape.
+class Node {
+ public:
+  NodeKind kind() const { return kind_; }
+  /// The op that made it; "leaf", "parameter" or "constant" if none did.
+  std::string_view op() const { return op_; }
+  /// The right side of y = ..., with `@name` for inputs and attributes; empty if no op made it.
+  std::string_view formula() const { return formula_; }
+  /// The user's name for it, and how LaTeX writes that; empty if there is none.
+  std::string_view name() const { return name_ ? name_ : ""; }
+  std::string_view latex() const { return latex_ ? latex_ : name(); }
+  Shape shape() const { return value_.defined() ? value_.shape() : shape_from_extents(); }
+  DType dtype() const { return dtype_; }
+  bool has_shape_of(const Tensor& other) const {
+    return value_.defined() ? value_.has_shape_of(other) : other.shape() == shape();
+  }
+  /// Whether a leaf reaches it; only then does it get an adjoint.
+  bool is_active() const { return active_; }
+  /// A Keep::needed tape keeps a value only if a rule takes it.
+  bool has_value() const { return value_.defined(); }
+  const Tensor& value() const { return value_; }
+  /// The scope it was computed in; an index into MicroTape::scopes(), 0 is the outermost.
+  std::uint32_t scope() const { return scope_; }
+  std::span<const Edge> edges() const { return {edges_, edge_count_}; }
+  std::span<const Attribute> attributes() const { return {attributes_, attribute_count_}; }
+
+ private:
+  friend class MicroTape;
+  Shape shape_from_extents() const {
+    return Shape(Indices(std::span<const Index>(extents_, rank_)));
+  }
+
+  Tensor value_;
+  const char* op_ = "";
+  const char* formula_ = "";
+  const char* name_ = nullptr;
+  const char* latex_ = nullptr;
+  const Edge* edges_ = nullptr;
+  const Attribute* attributes_ = nullptr;
+  const Index* extents_ = nullptr;  ///< only where there is no value
+  std::uint32_t scope_ = 0;
+  std::uint32_t edge_count_ = 0;
+  std::uint8_t attribute_count_ = 0;
+  std::uint8_t rank_ = 0;
+  DType dtype_ = float32;
+  NodeKind kind_ = NodeKind::op;
+  bool active_ = false;
+};
+
+}  // namespace microtape

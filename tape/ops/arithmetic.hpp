@@ -1,0 +1,56 @@
+#pragma once
+
+#include <microtape/tape/record.hpp>
+
+// Arithmetic, element by element. Two Vars broadcast: each is first passed through broadcast_to,
+// which is recorded as a node of its own. Numbers adopt the dtype of the Var.
+
+namespace microtape {
+
+/// a + b, broadcast. @throws ShapeError if the shapes do not broadcast; DTypeError if dtypes differ
+Var add(const Var& a, const Var& b);
+/// a - b, broadcast. @throws as add
+Var sub(const Var& a, const Var& b);
+/// a * b (elementwise), broadcast. @throws as add
+Var mul(const Var& a, const Var& b);
+/// a / b (elementwise), broadcast; x / 0 follows IEEE 754. @throws as add
+Var div(const Var& a, const Var& b);
+/// -x
+Var neg(const Var& x);
+/// x + c
+Var add(const Var& x, double c);
+/// c - x
+Var sub(double c, const Var& x);
+/// x / c
+Var div(const Var& x, double c);
+/// c / x
+Var div(double c, const Var& x);
+
+/// A number with the name that the textbook gives it: Scale{1 / std::sqrt(d),
+/// R"(\frac{1}{\sqrt{d}})"}.
+struct Scale {
+  double value = 1;
+  Literal symbol = "";  ///< LaTeX, in the subset of formulas; free names such as d are allowed
+};
+/// c x
+Var scale(const Var& x, const Scale& c);
+
+/// x^n for a fixed n. 0^0 is 1, and the derivative of x^0 is 0 everywhere. For n < 0, x = 0 gives
+/// infinity; for fractional n, x < 0 gives NaN.
+Var pow(const Var& x, double n);
+
+inline Var operator+(const Var& a, const Var& b) { return add(a, b); }
+inline Var operator-(const Var& a, const Var& b) { return sub(a, b); }
+inline Var operator*(const Var& a, const Var& b) { return mul(a, b); }
+inline Var operator/(const Var& a, const Var& b) { return div(a, b); }
+inline Var operator-(const Var& x) { return neg(x); }
+inline Var operator+(const Var& x, double c) { return add(x, c); }
+inline Var operator+(double c, const Var& x) { return add(x, c); }
+inline Var operator-(const Var& x, double c) { return add(x, -c); }
+inline Var operator-(double c, const Var& x) { return sub(c, x); }
+inline Var operator*(const Var& x, double c) { return scale(x, {c}); }
+inline Var operator*(double c, const Var& x) { return scale(x, {c}); }
+inline Var operator/(const Var& x, double c) { return div(x, c); }
+inline Var operator/(double c, const Var& x) { return div(c, x); }
+
+}  // namespace microtape

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <microtape/tape/record.hpp>
+
+// Functions of one number, applied to every element. x [..] -> the same shape.
+// Each throws DTypeError for int64.
+
+namespace microtape {
+
+/// e^x; overflows to infinity above 88.7 (float32) or 709.7 (float64).
+Var exp(const Var& x);
+/// ln x; -inf at 0, NaN below.
+Var log(const Var& x);
+/// The square root; NaN below 0, and the derivative at 0 is infinite.
+Var sqrt(const Var& x);
+Var sin(const Var& x);
+Var cos(const Var& x);
+/// tanh x; no finite x overflows.
+Var tanh(const Var& x);
+/// 1 / (1 + e^-x); no finite x overflows.
+Var sigmoid(const Var& x);
+/// 2 / sqrt(pi) times the integral of e^-t^2 from 0 to x.
+Var erf(const Var& x);
+/// |x|. At 0, where no derivative exists, the adjoint is 0.
+Var abs(const Var& x);
+/// -1, 0 or 1. Its derivative is 0 wherever there is one: the result is inactive.
+Var sign(const Var& x);
+/// max(x, 0). At 0, where no derivative exists, the adjoint is 0.
+Var relu(const Var& x);
+/// 1 where x > 0, else 0. Its derivative is 0 wherever there is one: the result is inactive.
+Var step(const Var& x);
+/// x sigmoid(x). Source: Elfwing, Uchibe, Doya, "Sigmoid-weighted linear units for neural network
+/// function approximation in reinforcement learning", Neural Networks 107, 2018.
+Var silu(const Var& x);
+
+/// Which of the two forms of GELU.
+enum class Gelu { exact, tanh };
+/// x Phi(x), Phi the standard normal distribution function; or its approximation
+/// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
+/// Source: Hendrycks, Gimpel, "Gaussian Error Linear Units (GELUs)", arXiv:1606.08415, section 2.
+Var gelu(const Var& x, Gelu form = Gelu::exact);
+
+}  // namespace microtape

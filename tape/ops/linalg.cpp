@@ -1,0 +1,82 @@
+#include <microtape/tape/ops/linalg.hpp>
+
+#include <algorithm>
+
+#include <microtape/core/kernels/matmul.hpp>
+#include <microtape/tape/ops/shape.hpp>
+
+namespace microtape {
+namespace {
+
+/// Leading axes become further rows: [.., m, k] -> [.. m, k].
+Var rows(const Var& x) { return reshape(x, {-1, x.shape()[-1]}); }
+
+Shape batch_of(const Var& x) {
+  return Shape(Indices(std::span(x.shape().begin(), x.shape().extents().size() - 2)));
+}
+
+bool broadcasts(const Shape& a, const Shape& b) {
+  for (Index back = 1; back <= std::min(a.rank(), b.rank()); ++back)
+    if (a[-back] != b[-back] && a[-back] != 1 && b[-back] != 1) return false;
+  return true;
+}
+
+/// Whether the batches have to be repeated first. Only if all else is well: otherwise the product
+/// itself says what is wrong, before anything is recorded.
+bool needs_batches(const Var& a, Index inner_a, const Var& b, Index inner_b) {
+  return a.rank() >= 2 && b.rank() >= 2 && a.shape()[inner_a] == b.shape()[inner_b] &&
+         batch_of(a) != batch_of(b) && broadcasts(batch_of(a), batch_of(b)) &&
+         a.dtype() == b.dtype() && (!a.tape() || !b.tape() || a.tape() == b.tape());
+}
+
+/// x with the batch axes that a and b have in common.
+Var with_batch(const Var& x, const Var& a, const Var& b) {
+  Indices extents = broadcast_shape("matmul", batch_of(a), batch_of(b));
+  extents.push_back(x.shape()[-2]);
+  extents.push_back(x.shape()[-1]);
+  return broadcast_to(x, Shape(extents));
+}
+
+}  // namespace
+
+Var matmul(const Var& a, const Var& b, const Scale& c) {
+  const bool is_shared = b.rank() == 2;  // one matrix for every row of a
+  if (!is_shared && needs_batches(a, -1, b, -2))
+    return matmul(with_batch(a, a, b), with_batch(b, a, b), c);
+  return record({"matmul", "@c @a @b", {{"c", c.value, c.symbol.text()}}},
+      [&] { return kernels::matmul(a.value(), b.value(), c.value); },
+      {
+          {"a", a, R"(@c @g @b^\top)", [b, c](const Var& g) { return matmul_nt(g, b, c); }},
+          {"b", b, R"(@c @a^\top @g)",
+              [a, c, is_shared](const Var& g) {
+                return is_shared ? matmul_tn(rows(a), rows(g), c) : matmul_tn(a, g, c);
+              }},
+      });
+}
+
+Var matmul_nt(const Var& a, const Var& b, const Scale& c) {
+  const bool is_shared = b.rank() == 2;
+  if (!is_shared && needs_batches(a, -1, b, -1))
+    return matmul_nt(with_batch(a, a, b), with_batch(b, a, b), c);
+  return record({"matmul_nt", R"(@c @a @b^\top)", {{"c", c.value, c.symbol.text()}}},
+      [&] { return kernels::matmul_nt(a.value(), b.value(), c.value); },
+      {
+          {"a", a, "@c @g @b", [b, c](const Var& g) { return matmul(g, b, c); }},
+          {"b", b, R"(@c @g^\top @a)",
+              [a, c, is_shared](const Var& g) {
+                return is_shared ? matmul_tn(rows(g), rows(a), c) : matmul_tn(g, a, c);
+              }},
+      });
+}
+
+Var matmul_tn(const Var& a, const Var& b, const Scale& c) {
+  if (needs_batches(a, -2, b, -2)) return matmul_tn(with_batch(a, a, b), with_batch(b, a, b), c);
+  return record({"matmul_tn", R"(@c @a^\top @b)", {{"c", c.value, c.symbol.text()}}},
+      [&] { return kernels::matmul_tn(a.value(), b.value(), c.value); },
+      {
+          {"a", a, R"(@c @b @g^\top)", [b, c](const Var& g) { return matmul_nt(b, g, c); }},
+          {"b", b, "@c @a @g", [a, c](const Var& g) { return matmul(a, g, c); }},
+      });
+}
+
+}  // namespace microtape

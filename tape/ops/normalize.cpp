@@ -1,0 +1,55 @@
+#include <microtape/tape/ops/normalize.hpp>
+
+#include <microtape/core/kernels/softmax.hpp>
+#include <microtape/tape/ops/arithmetic.hpp>
+#include <microtape/tape/ops/functions.hpp>
+#include <microtape/tape/ops/reduce.hpp>
+
+namespace microtape {
+namespace {
+
+bool is_active(const Var& x) {
+  return x.tape() && x.node() != kNoNode && x.tape()->node(x.node()).is_active();
+}
+
+/// The axis counted from the end, as formulas have it: -1 is the last.
+double from_end(Index axis, const Var& x) { return static_cast<double>(axis - x.rank()); }
+
+}  // namespace
+
+Var softmax(const Var& x, const SoftmaxOptions& options) {
+  const Index axis =
+      in_scope_of(x, [&] { return normalize_axis("softmax", x.shape(), options.axis); });
+  // dS = P * (dP - rowsum(dP * P)): the row sum takes out what would move the whole row.
+  const auto rule = [axis](const Var& g, const Var& y) {
+    return y * (g - sum(g * y, axis, KeepAxes::yes));
+  };
+  static constexpr Literal kRule = R"(@y \odot (@g - \operatorname{rowsum}_{@axis}(@g \odot @y)))";
+  const Attribute at{"axis", from_end(axis, x)};
+  const Var& mask = options.mask;
+  if (!mask.defined())
+    return record({"softmax", R"(\operatorname{softmax}_{@axis}(@x))", {at}},
+        [&] { return kernels::softmax(x.value(), axis); }, {{"x", x, kRule, rule}});
+  // A mask that is itself being learned is a summand like any other.
+  if (is_active(mask)) return softmax(x + mask, {.axis = axis});
+  return record({"softmax", R"(\operatorname{softmax}_{@axis}(@x + @M))", {at}},
+      [&] { return kernels::softmax(x.value(), axis, &mask.value()); },
+      {
+          {"x", x, kRule, rule},
+          {"M", mask},
+      });
+}
+
+Var log_softmax(const Var& x, Index axis) {
+  axis = in_scope_of(x, [&] { return normalize_axis("log_softmax", x.shape(), axis); });
+  return record(
+      {"log_softmax", R"(\operatorname{logsoftmax}_{@axis}(@x))", {{"axis", from_end(axis, x)}}},
+      [&] { return kernels::log_softmax(x.value(), axis); },
+      {
+          {"x", x, R"(@g - \operatorname{exp}(@y) \odot \operatorname{rowsum}_{@axis}(@g))",
+              [axis](
+                  const Var& g, const Var& y) { return g - exp(y) * sum(g, axis, KeepAxes::yes); }},
+      });
+}
+
+}  // namespace microtape

@@ -1,0 +1,113 @@
+#include <microtape/tape/ops/reduce.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include <microtape/core/kernels/elementwise.hpp>
+#include <microtape/core/kernels/reduce.hpp>
+#include <microtape/core/kernels/softmax.hpp>
+#include <microtape/tape/ops/arithmetic.hpp>
+#include <microtape/tape/ops/functions.hpp>
+#include <microtape/tape/ops/shape.hpp>
+
+namespace microtape {
+namespace {
+
+/// The axes of one reduction of x, and what follows from them.
+struct Reduction {
+  Indices axes;  // from the front, ascending
+  Shape x;       // before
+  Shape kept;    // after, with the reduced axes as 1
+  Shape result;  // after
+
+  Index count() const { return kept.size() == 0 ? 0 : x.size() / kept.size(); }
+
+  /// Something of the result's shape, repeated to x's.
+  Var spread(const Var& g) const { return broadcast_to(reshape(g, kept), x); }
+};
+
+Reduction reduction(const char* op, const Var& x, const Indices& axes, KeepAxes keep) {
+  const Shape shape = x.shape();
+  Reduction r{in_scope_of(x, [&] { return normalize_axes(op, shape, axes); }), shape, shape, {}};
+  Indices left;
+  for (Index axis = 0; axis < shape.rank(); ++axis) {
+    if (std::find(r.axes.begin(), r.axes.end(), axis) != r.axes.end())
+      r.kept = r.kept.with(axis, 1);
+    else
+      left.push_back(shape[axis]);
+  }
+  r.result = keep == KeepAxes::yes ? r.kept : Shape(left);
+  return r;
+}
+
+/// Where x is largest: 1 / k at each of k equal places. Inactive: its derivative is 0 wherever
+/// there is one.
+Var max_share(const Var& x, const Reduction& r) {
+  return record({"max_share", R"(\operatorname{ismax}_{@axes}(@x))", {{"axes", r.axes}}},
+      [&] { return kernels::max_share(x.value(), kernels::max(x.value(), r.axes), r.axes); },
+      {{"x", x}});
+}
+
+}  // namespace
+
+Var sum(const Var& x, const Indices& axes, KeepAxes keep) {
+  const Reduction r = reduction("sum", x, axes, keep);
+  return record({"sum", R"(\operatorname{sum}_{@axes}(@x))", {{"axes", r.axes}}},
+      [&] { return kernels::sum(x.value(), r.axes).reshape(r.result); },
+      {
+          {"x", x, R"(\operatorname{broadcast}_{@axes}(@g))",
+              [r](const Var& g) { return r.spread(g); }},
+      });
+}
+
+Var mean(const Var& x, const Indices& axes, KeepAxes keep) {
+  const Reduction r = reduction("mean", x, axes, keep);
+  const auto n = static_cast<double>(r.count());
+  return record({"mean", R"(\operatorname{mean}_{@axes}(@x))", {{"axes", r.axes}, {"n", n}}},
+      [&] { return kernels::div(kernels::sum(x.value(), r.axes), n).reshape(r.result); },
+      {
+          {"x", x, R"(\frac{1}{@n} \operatorname{broadcast}_{@axes}(@g))",
+              [r, n](const Var& g) { return r.spread(g / n); }},
+      });
+}
+
+Var max(const Var& x, const Indices& axes, KeepAxes keep) {
+  const Reduction r = reduction("max", x, axes, keep);
+  return record({"max", R"(\operatorname{max}_{@axes}(@x))", {{"axes", r.axes}}},
+      [&] { return kernels::max(x.value(), r.axes).reshape(r.result); },
+      {
+          {"x", x, R"(\operatorname{broadcast}_{@axes}(@g) \odot \operatorname{ismax}_{@axes}(@x))",
+              [r, x](const Var& g) { return r.spread(g) * max_share(x, r); }},
+      });
+}
+
+Var logsumexp(const Var& x, const Indices& axes, KeepAxes keep) {
+  const Reduction r = reduction("logsumexp", x, axes, keep);
+  return record({"logsumexp", R"(\operatorname{logsumexp}_{@axes}(@x))", {{"axes", r.axes}}},
+      [&] { return kernels::logsumexp(x.value(), r.axes).reshape(r.result); },
+      {
+          // e^(x - y) is softmax(x).
+          {"x", x,
+              R"(\operatorname{broadcast}_{@axes}(@g) \odot \operatorname{exp}(@x - \operatorname{broadcast}_{@axes}(@y)))",
+              [r, x](const Var& g, const Var& y) { return r.spread(g) * exp(x - r.spread(y)); }},
+      });
+}
+
+Var var(const Var& x, const Indices& axes, KeepAxes keep, Index correction) {
+  const Reduction r = reduction("var", x, axes, keep);
+  const auto n = static_cast<double>(r.count() - correction);
+  return record(
+      {"var",
+          R"(\frac{1}{@n} \operatorname{sum}_{@axes}((@x - \operatorname{rowmean}_{@axes}(@x))^{2}))",
+          {{"axes", r.axes}, {"n", n}}},
+      [&] { return kernels::var(x.value(), r.axes, correction).reshape(r.result); },
+      {
+          {"x", x,
+              R"(\frac{2}{@n} \operatorname{broadcast}_{@axes}(@g) \odot (@x - \operatorname{rowmean}_{@axes}(@x)))",
+              [r, x, n](const Var& g) {
+                return r.spread(2 / n * g) * (x - mean(x, r.axes, KeepAxes::yes));
+              }},
+      });
+}
+
+}  // namespace microtape

@@ -1,0 +1,136 @@
+#include <microtape/tape/record.hpp>
+
+#include <algorithm>
+
+#include <microtape/core/format.hpp>
+
+namespace microtape {
+namespace {
+
+/// The next multiple of the strictest alignment.
+std::size_t rounded(std::size_t bytes) {
+  constexpr std::size_t kAlignment = alignof(std::max_align_t);
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+}  // namespace
+
+MicroTape* common_tape(const Op& op, std::span<const Input> inputs) {
+  MicroTape* tape = nullptr;
+  for (const Input& input : inputs) {
+    MicroTape* other = nullptr;
+    try {
+      other = input.var->tape();
+    } catch (const TapeError&) {
+      throw TapeError(cat(op.name.text(), ": ", input.name,
+          " is from a tape that was cleared or destroyed since; compute it again"));
+    }
+    if (tape && other && tape != other)
+      throw TapeError(
+          cat(op.name.text(), ": the inputs stand on two tapes; put all of them on one"));
+    if (other) tape = other;
+  }
+  return tape;
+}
+
+void add_scope(const MicroTape* tape, Error& error) {
+  if (tape && tape->current_scope() != 0) error.add_place(tape->scope_path(tape->current_scope()));
+}
+
+Var push(const Op& op, Tensor value, MicroTape* tape, std::span<Input> inputs) {
+  if (!tape || !tape->is_recording()) return Var(std::move(value));
+  return tape->push_op(op, std::move(value), inputs);
+}
+
+Var MicroTape::push_op(const Op& op, Tensor value, std::span<Input> inputs) {
+  const DType dtype = value.dtype();
+  const auto passes = [&](const Input& input) {
+    return input.table && input.var->node() != kNoNode && at(input.var->node()).active_;
+  };
+  const bool active = is_floating(dtype) && std::any_of(inputs.begin(), inputs.end(), passes);
+  if (!active && keep_ == Keep::needed) return Var(std::move(value), slot_, kNoNode);
+
+  // A plain input becomes a constant of the tape, so that the picture is whole. Constants come
+  // first: inputs stand before their users.
+  for (Input& input : inputs) {
+    input.node = input.var->node();
+    if (input.node == kNoNode && keep_ == Keep::everything)
+      input.node = add_source(NodeKind::constant, input.var->value(), "", "").node();
+  }
+
+  Node& node = append_node();
+  node.op_ = op.name.text();
+  node.formula_ = op.formula.text();
+  node.dtype_ = dtype;
+  node.active_ = active;
+  store_attributes(node, op);
+  const bool wants_y = store_inputs(node, inputs);
+  if (keep_ == Keep::everything || wants_y)
+    node.value_ = value;
+  else
+    store_extents(node, value.shape());
+  return Var(std::move(value), slot_, size_ - 1);
+}
+
+Attribute* MicroTape::copy_attributes(const Attribute* from, std::size_t count) {
+  auto* copies = static_cast<Attribute*>(bump(count * sizeof(Attribute)));
+  for (std::size_t i = 0; i < count; ++i) {
+    auto* copy = new (copies + i) Attribute(from[i]);
+    if (!copy->symbol.empty()) copy->symbol = copy_text(copy->symbol);
+  }
+  return copies;
+}
+
+void MicroTape::store_attributes(Node& node, const Op& op) {
+  if (op.attributes.size() == 0) return;
+  node.attributes_ = copy_attributes(op.attributes.begin(), op.attributes.size());
+  node.attribute_count_ = static_cast<std::uint8_t>(op.attributes.size());
+}
+
+void MicroTape::store_extents(Node& node, const Shape& shape) {
+  node.rank_ = static_cast<std::uint8_t>(shape.rank());
+  if (shape.rank() == 0) return;
+  auto* extents = static_cast<Index*>(bump(shape.extents().size() * sizeof(Index)));
+  std::copy(shape.begin(), shape.end(), extents);
+  node.extents_ = extents;
+}
+
+bool MicroTape::store_inputs(Node& node, std::span<Input> inputs) {
+  // A Keep::needed tape stores only the edges along which an adjoint flows.
+  const auto is_active = [&](const Input& input) {
+    return node.active_ && input.table && input.node != kNoNode && at(input.node).active_;
+  };
+  std::size_t count = 0, rule_bytes = 0;
+  for (const Input& input : inputs) {
+    count += keep_ == Keep::everything || is_active(input);
+    if (is_active(input)) rule_bytes += rounded(input.table->size);
+  }
+
+  // Edges first, then their rules, in one piece.
+  auto* edges = static_cast<Edge*>(bump(count * sizeof(Edge) + rule_bytes));
+  auto* rule = reinterpret_cast<std::byte*>(edges + count);
+  bool wants_y = false;
+  Edge* edge = edges;
+  for (const Input& input : inputs) {
+    const bool active = is_active(input);
+    if (keep_ == Keep::needed && !active) continue;
+    new (edge) Edge();
+    edge->name_ = input.name;
+    edge->formula_ = input.formula;
+    edge->input_ = input.node;
+    if (input.attribute) edge->attribute_ = copy_attributes(input.attribute, 1);
+    if (active) {
+      input.construct(rule, input.rule);
+      edge->table_ = input.table;
+      edge->rule_ = rule;
+      rule += rounded(input.table->size);
+      wants_y |= input.table->wants_y;
+    }
+    ++edge;
+  }
+  node.edges_ = edges;
+  node.edge_count_ = static_cast<std::uint32_t>(count);
+  return wants_y;
+}
+
+}  // namespace microtape

@@ -1,0 +1,20 @@
+#include <microtape/tape/var.hpp>
+
+#include <microtape/core/error.hpp>
+#include <microtape/tape/micro_tape.hpp>
+
+namespace microtape {
+
+const Var& Var::named(std::string_view name, std::string_view latex) const {
+  MicroTape* tape = this->tape();
+  if (tape && node_ != kNoNode) tape->set_name(node_, name, latex);
+  return *this;
+}
+
+void Var::fail_stale() {
+  throw TapeError(
+      "Var: its tape is gone: the tape was cleared or destroyed after this Var was computed; "
+      "compute it again");
+}
+
+}  // namespace microtape
