@@ -30,7 +30,8 @@ has_header() {
 }
 
 # Prints the missing packages, by the names that apt ($1 = 1) or Homebrew ($1 = 2) gives them.
-# The check, then what it needs; a + before the name: MicroTape works without it.
+# The check, then what it needs; a ~ before the name: MicroTape works without it, so it is installed
+# only together with something that is needed.
 missing_packages() {
   local check argument apt brew
   while read -r check argument apt brew; do
@@ -44,8 +45,8 @@ has ninja ninja-build ninja
 has_header nlohmann/json.hpp nlohmann-json3-dev nlohmann-json
 has_header CLI/CLI.hpp libcli11-dev cli11
 has_header cblas.h libopenblas-dev openblas
-has_header catch2/catch_test_macros.hpp +catch2 +catch2
-has dot +graphviz +graphviz
+has_header catch2/catch_test_macros.hpp ~catch2 ~catch2
+has dot ~graphviz ~graphviz
 TABLE
 }
 
@@ -64,13 +65,13 @@ as_root() {
 install_packages() {
   local names
   names=$(missing_packages 1)
-  if has_header catch2/catch.hpp; then names=${names//+catch2/}; fi  # the older of the two versions
-  if [ -z "${names//[[:space:]]/}" ] && [ $# -eq 0 ]; then return 0; fi
+  if has_header catch2/catch.hpp; then names=${names//\~catch2/}; fi  # the older of the two versions
+  if ! grep -q '^[^~]' <<<"$names" && [ $# -eq 0 ]; then return 0; fi
   if has apt-get; then
-    say "Installing" ${names//+/} "$@"
+    say "Installing" ${names//\~/} "$@"
     quietly as_root apt-get update || echo "(no package lists from the network; trying without)" >&2
     local name found=()
-    for name in ${names//+/} "$@"; do
+    for name in ${names//\~/} "$@"; do
       if apt-cache show "$name" >/dev/null 2>&1; then found+=("$name"); fi
     done
     if [ ${#found[@]} -gt 0 ]; then
@@ -78,12 +79,12 @@ install_packages() {
     fi
   elif has brew; then
     names=$(missing_packages 2)
-    say "Installing" ${names//+/}
-    quietly brew install ${names//+/} || true
+    say "Installing" ${names//\~/}
+    quietly brew install ${names//\~/} || true
   fi
 
   # What is missing now stays missing.
-  names=$(missing_packages 1 | grep -v '^+' || true)
+  names=$(missing_packages 1 | grep -v '^~' || true)
   if [ -n "$names" ]; then
     echo "These packages (by their names in Debian) are still missing:" $names >&2
     return 1

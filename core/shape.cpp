@@ -1,6 +1,7 @@
 #include <microtape/core/shape.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <microtape/core/error.hpp>
@@ -43,15 +44,19 @@ Shape::Shape(const Indices& extents) : extents_(extents) {
     if (extent < 0)
       throw ShapeError(
           cat("Shape: extent ", extent, " is negative: ", extents_, "; extents are 0 or more"));
-  // An empty Tensor may have any other extents; the product of those must still fit.
+  // The extents but 0 count even if there are no elements: strides are made of them.
+  constexpr Index kMost = std::numeric_limits<Index>::max();
   Index product = 1;
   bool is_empty = false;
   for (const Index extent : extents_) {
-    if (extent == 0)
+    if (extent == 0) {
       is_empty = true;
-    else if (__builtin_mul_overflow(product, extent, &product))
+      continue;
+    }
+    if (product > kMost / extent)
       throw ShapeError(
           cat("Shape: too many elements: ", extents_, "; their number must fit in 63 bits"));
+    product *= extent;
   }
   size_ = is_empty ? 0 : product;
 }

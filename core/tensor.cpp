@@ -22,19 +22,26 @@ std::size_t data_offset(std::size_t header_bytes, std::size_t data_bytes) {
   return (header_bytes + alignment - 1) / alignment * alignment;
 }
 
+std::int64_t to_int64(std::string_view op, double value) {
+  if (!(value >= -0x1p63 && value < 0x1p63 && value == std::trunc(value)))
+    throw ValueError(
+        cat(op, ": ", value, " is not an int64; give a whole number, or a float dtype"));
+  return static_cast<std::int64_t>(value);
+}
+
+/// Sets number i to number(i), a double; `op` stands in the error if it has no int64.
 template <class F>
-void fill_with(Tensor& tensor, F number) {
-  const auto write = [&](auto data) {
-    for (std::size_t i = 0; i < data.size(); ++i)
-      data[i] = static_cast<typename decltype(data)::value_type>(number(i));
+void fill_with(std::string_view op, Tensor& tensor, F number) {
+  const auto write = [&](auto data, auto convert) {
+    for (std::size_t i = 0; i < data.size(); ++i) data[i] = convert(number(i));
   };
   switch (tensor.dtype()) {
     case float32:
-      return write(tensor.mutable_data<float>());
+      return write(tensor.mutable_data<float>(), [](double x) { return static_cast<float>(x); });
     case float64:
-      return write(tensor.mutable_data<double>());
+      return write(tensor.mutable_data<double>(), [](double x) { return x; });
     case int64:
-      return write(tensor.mutable_data<std::int64_t>());
+      return write(tensor.mutable_data<std::int64_t>(), [op](double x) { return to_int64(op, x); });
   }
 }
 
@@ -115,24 +122,21 @@ bool Tensor::shares_memory_with(const Tensor& other) const {
 // --- making one --------------------------------------------------------------------------
 
 Tensor Tensor::uninitialized(const Shape& shape, DType dtype) {
-  std::size_t bytes = 0;
-  constexpr std::size_t kMost = std::size_t{1} << 62;
-  if (__builtin_mul_overflow(static_cast<std::size_t>(shape.size()), size_of(dtype), &bytes) ||
-      bytes > kMost)
+  constexpr std::size_t kMostBytes = std::size_t{1} << 62;
+  const auto count = static_cast<std::size_t>(shape.size());
+  if (count > kMostBytes / size_of(dtype))
     throw ShapeError(
         cat("Tensor: too many bytes: ", shape, " of ", dtype, "; they must fit in 62 bits"));
-  Tensor out(allocate(shape, dtype, bytes));
+  Tensor out(allocate(shape, dtype, count * size_of(dtype)));
   const Indices strides = shape.strides();
   std::copy(strides.begin(), strides.end(), out.header_->strides());
   return out;
 }
 
 Tensor Tensor::full(const Shape& shape, double value, DType dtype) {
-  if (dtype == int64 && !(std::abs(value) < 0x1p63 && value == std::trunc(value)))
-    throw ValueError(
-        cat("full: ", value, " is not an int64; give a whole number, or a float dtype"));
+  if (dtype == int64) to_int64("full", value);
   Tensor out = uninitialized(shape, dtype);
-  fill_with(out, [=](std::size_t) { return value; });
+  fill_with("full", out, [=](std::size_t) { return value; });
   return out;
 }
 
@@ -145,22 +149,32 @@ Tensor Tensor::arange(double start, double stop, double step, DType dtype) {
   const double count = std::max(0.0, std::ceil((stop - start) / step));
   if (count > 0x1p53) throw ValueError(cat("arange: too many elements: ", count));
   Tensor out = uninitialized({static_cast<Index>(count)}, dtype);
-  fill_with(out, [=](std::size_t i) { return start + static_cast<double>(i) * step; });
+  fill_with("arange", out, [=](std::size_t i) { return start + static_cast<double>(i) * step; });
   return out;
 }
 
 Tensor Tensor::randn(const Shape& shape, std::uint64_t seed, DType dtype) {
   require_floating("randn", dtype);
   Tensor out = uninitialized(shape, dtype);
-  fill_with(out, [=](std::size_t i) { return random_normal(seed, i); });
+  fill_with("randn", out, [=](std::size_t i) { return random_normal(seed, i); });
   return out;
 }
 
 Tensor Tensor::uniform(
     const Shape& shape, double low, double high, std::uint64_t seed, DType dtype) {
   require_floating("uniform", dtype);
+  if (!std::isfinite(low) || !std::isfinite(high) || low > high)
+    throw ValueError(cat("uniform: no such range: low ", low, ", high ", high,
+        "; both must be finite, and low not above high"));
   Tensor out = uninitialized(shape, dtype);
-  fill_with(out, [=](std::size_t i) { return low + (high - low) * random_uniform(seed, i); });
+  fill_with("uniform", out, [=](std::size_t i) {
+    const double x = low + (high - low) * random_uniform(seed, i);
+    const double rounded = dtype == float32 ? static_cast<float>(x) : x;
+    if (rounded < high) return rounded;
+    // Rounding has reached the upper bound, which does not belong.
+    return dtype == float32 ? std::nextafter(static_cast<float>(high), static_cast<float>(low))
+                            : std::nextafter(high, low);
+  });
   return out;
 }
 
@@ -169,7 +183,7 @@ Tensor Tensor::of(const Shape& shape, const std::vector<double>& values, DType d
     throw ShapeError(cat("of: the numbers do not fill the shape: ", shape, " needs ", shape.size(),
         ", got ", values.size()));
   Tensor out = uninitialized(shape, dtype);
-  fill_with(out, [&](std::size_t i) { return values[i]; });
+  fill_with("of", out, [&](std::size_t i) { return values[i]; });
   return out;
 }
 
@@ -196,7 +210,8 @@ Tensor Tensor::of(const Nested& values, DType dtype) {
   std::vector<double> numbers;
   for (const Nested* item : row) {
     if (item->is_list())
-      throw ShapeError(cat("of: rows differ in depth: the first give ", extents));
+      throw ShapeError(
+          cat("of: rows differ in depth: the first give ", extents, "; every row must be as deep"));
     numbers.push_back(item->number());
   }
   return of(Shape(extents), numbers, dtype);
@@ -219,8 +234,8 @@ bool Tensor::has_shape_of(const Tensor& other) const {
 }
 
 Indices Tensor::strides() const {
-  return Indices(
-      std::span<const Index>(header().rank ? header_->strides() : nullptr, header_->rank));
+  const std::size_t rank = header().rank;
+  return Indices(std::span<const Index>(header_->strides(), rank));
 }
 
 double Tensor::item() const {

@@ -45,7 +45,8 @@ class Tensor {
   Tensor(Tensor&& other) noexcept : header_(std::exchange(other.header_, nullptr)) {}
   Tensor& operator=(const Tensor& other) { return *this = Tensor(other); }
   Tensor& operator=(Tensor&& other) noexcept {
-    std::swap(header_, other.header_);
+    Tensor taken(std::move(other));
+    std::swap(header_, taken.header_);
     return *this;
   }
   ~Tensor() { release(); }

@@ -34,6 +34,13 @@ LayerOptions part(
       .symbol = std::move(symbol)};
 }
 
+/// The first operand that stands on a tape; the first of all if none does.
+const Var& first_on_tape(std::initializer_list<const Var*> operands) {
+  for (const Var* x : operands)
+    if (x->tape()) return *x;
+  return **operands.begin();
+}
+
 /// 0 on and below the diagonal, -1e9 above. -> [n, n]
 Tensor causal_mask(Index n, DType dtype) {
   std::vector<double> m(static_cast<std::size_t>(n * n), 0.0);
@@ -58,19 +65,24 @@ MultiHeadAttention::MultiHeadAttention(
 
 Var MultiHeadAttention::operator()(
     const Var& query, const Var& key, const Var& value, const Var& mask) {
-  const auto scope = enter(query);
-  in_scope_of(query, [&] { check(query, key, value, mask); });
+  const Var& on_tape = first_on_tape({&query, &key, &value, &mask});
+  const auto scope = enter(on_tape);
+  in_scope_of(on_tape, [&] { check(query, key, value, mask); });
+  // Data beside Vars of a tape goes there too: its projection would find no tape otherwise.
+  const auto placed = [tape = on_tape.tape()](const Var& x) {
+    return tape && !x.tape() ? tape->constant(x.value()) : x;
+  };
 
   // Project, and cut the features into heads.
-  const Var q = heads(q_proj_(query)).named("Q");  // [B, H, Tq, D]
-  const Var k = heads(k_proj_(key)).named("K");    // [B, H, Tk, D]
-  const Var v = heads(v_proj_(value)).named("V");  // [B, H, Tk, D]
+  const Var q = heads(q_proj_(placed(query))).named("Q");  // [B, H, Tq, D]
+  const Var k = heads(k_proj_(placed(key))).named("K");    // [B, H, Tk, D]
+  const Var v = heads(v_proj_(placed(value))).named("V");  // [B, H, Tk, D]
 
   // Each head attends on its own.
   const Scale by_width{
       1 / std::sqrt(static_cast<double>(embed_ / num_heads_)), R"(\frac{1}{\sqrt{d}})"};
   const Var s = matmul_nt(q, k, by_width).named("S");  // [B, H, Tq, Tk]
-  const Var p = softmax(s, {.mask = additive_mask(query, key.shape()[1], mask)}).named("P");
+  const Var p = softmax(s, {.mask = additive_mask(on_tape, key.shape()[1], mask)}).named("P");
   weights_ = p.value();
   Var dropped = p;
   if (is_training() && dropout_.p() > 0) dropped = dropout_(p).named("P_drop", R"(\tilde P)");
@@ -96,13 +108,13 @@ Var MultiHeadAttention::merge(const Var& c) const {
   return reshape(permute(c, {0, 2, 1, 3}), {b, t, embed_});
 }
 
-Var MultiHeadAttention::additive_mask(const Var& query, Index keys, const Var& mask) const {
+Var MultiHeadAttention::additive_mask(const Var& on_tape, Index keys, const Var& mask) const {
   if (!mask.defined() && !causal_) return {};
   const auto named = [&](const Tensor& m) {
-    return query.tape() ? query.tape()->constant(m, "M") : Var(m);
+    return on_tape.tape() ? on_tape.tape()->constant(m, "M") : Var(m);
   };
   if (!causal_) return mask.tape() ? mask : named(mask.value());
-  const Tensor causal = causal_mask(keys, query.dtype());
+  const Tensor causal = causal_mask(keys, on_tape.dtype());
   if (!mask.defined()) return named(causal);
   return mask.tape() ? (mask + causal).named("M") : named(add(mask, Var(causal)).value());
 }
@@ -149,14 +161,19 @@ void MultiHeadAttention::check_mask(
   if (mask.shape() != Shape({queries, keys}))
     throw ShapeError(cat("MultiHeadAttention: the mask does not fit: mask ", mask.shape(),
         "; it must be [Tq, Tk] = ", Shape({queries, keys})));
+  check_rows(mask.to(float64).contiguous());
+}
+
+void MultiHeadAttention::check_rows(const Tensor& mask) const {
+  const Index queries = mask.extent(0), keys = mask.extent(1);
+  const double* m = mask.data<double>().data();
   for (Index i = 0; i < queries; ++i) {
     bool has_key = false;
-    for (Index j = 0; j < keys; ++j) {
-      const double m = mask.at({i, j});
-      if (std::isnan(m) || m == std::numeric_limits<double>::infinity())
-        throw ValueError(cat("MultiHeadAttention: the mask holds ", m, ": row ", i, ", column ", j,
+    for (Index j = 0; j < keys; ++j, ++m) {
+      if (std::isnan(*m) || *m == std::numeric_limits<double>::infinity())
+        throw ValueError(cat("MultiHeadAttention: the mask holds ", *m, ": row ", i, ", column ", j,
             " of mask ", mask.shape(), "; entries are finite or -inf"));
-      has_key |= (!causal_ || j <= i) && std::isfinite(m);
+      has_key |= (!causal_ || j <= i) && std::isfinite(*m);
     }
     if (!has_key)
       throw ValueError(cat("MultiHeadAttention: no key is left: row ", i, " of mask ", mask.shape(),
@@ -170,6 +187,7 @@ void MultiHeadAttention::check_mask(
 Tensor MultiHeadAttention::forward(
     const Tensor& query, const Tensor& key, const Tensor& value, const Tensor* mask) {
   const Var m = mask ? Var(*mask) : Var();
+  if (mask) static_cast<void>(mask->shape());  // throws if it has no value, and says why
   if (&query == &key && &key == &value) {
     const Tensor* const inputs[] = {&query};
     return run_forward(

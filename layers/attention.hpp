@@ -26,7 +26,8 @@ class MultiHeadAttention : public Layer {
 
   /// Self-attention. x [B, T, E] -> [B, T, E]
   Var operator()(const Var& x) override { return (*this)(x, x, x); }
-  /// Attention of queries to keys and values.
+  /// Attention of queries to keys and values. If one of them is on a tape, plain ones join it as
+  /// constants.
   /// @param query  [B, Tq, E]
   /// @param key    [B, Tk, E]
   /// @param value  [B, Tk, E]
@@ -67,9 +68,10 @@ class MultiHeadAttention : public Layer {
  private:
   void check(const Var& query, const Var& key, const Var& value, const Var& mask) const;
   void check_mask(const Tensor& mask, Index queries, Index keys, DType dtype) const;
+  void check_rows(const Tensor& mask) const;
   Var heads(const Var& x) const;
   Var merge(const Var& c) const;
-  Var additive_mask(const Var& query, Index keys, const Var& mask) const;
+  Var additive_mask(const Var& on_tape, Index keys, const Var& mask) const;
   const Tensor& cross_gradient(std::size_t input, std::string_view op) const;
 
   Index embed_;

@@ -13,6 +13,11 @@ Dropout::Dropout(double p, const LayerOptions& options)
 }
 
 Var Dropout::operator()(const Var& x) {
+  in_scope_of(x, [&] {
+    if (!is_floating(x.dtype()))
+      throw DTypeError(cat("Dropout: whole numbers do not scale: x ", x.dtype(), " ", x.shape(),
+          "; needs float32 or float64"));
+  });
   if (!is_training() || p_ == 0) return x;
   const auto scope = enter(x);
   // 1 where a uniform number reaches p, scaled up so that the mean of Z is 1.

@@ -16,6 +16,7 @@ class Dropout : public Layer {
 
   /// x [..] -> same shape. Each call draws a new Z, named "Z" on the tape; the sequence of them is
   /// fixed by the seed.
+  /// @throws DTypeError if x is int64
   Var operator()(const Var& x) override;
   std::vector<Member> members() override { return {}; }
 

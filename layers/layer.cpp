@@ -1,5 +1,8 @@
 #include <microtape/layers/layer.hpp>
 
+#include <algorithm>
+#include <set>
+
 #include <microtape/core/format.hpp>
 
 namespace microtape {
@@ -76,8 +79,7 @@ void Layer::set_training(bool is_training) {
     if (member.layer) member.layer->set_training(is_training);
 }
 
-void Layer::collect(
-    const std::string& prefix, std::vector<std::pair<std::string, Parameter>>& out) {
+void Layer::collect(const std::string& prefix, NamedParameters& out) {
   for (const Member& member : members()) {
     if (member.parameter) out.emplace_back(prefix + member.name, *member.parameter);
     if (member.layer) member.layer->collect(prefix + member.name + ".", out);
@@ -85,20 +87,31 @@ void Layer::collect(
 }
 
 std::vector<Parameter> Layer::parameters() {
-  std::vector<std::pair<std::string, Parameter>> named;
+  NamedParameters named;
   collect("", named);
   std::vector<Parameter> out;
-  for (const auto& [name, parameter] : named) out.push_back(parameter);
+  for (const auto& [name, parameter] : named)
+    if (std::find(out.begin(), out.end(), parameter) == out.end()) out.push_back(parameter);
   return out;
 }
 
 // --- state -------------------------------------------------------------------------------------
 
-TensorMap Layer::state_dict() {
-  std::vector<std::pair<std::string, Parameter>> named;
+/// All parameters by name, in order, each name once.
+Layer::NamedParameters Layer::named_parameters() {
+  NamedParameters named;
   collect("", named);
+  std::set<std::string_view> names;
+  for (const auto& [name, parameter] : named)
+    if (!names.insert(name).second)
+      throw ValueError(cat("state_dict: two parameters of ", name_, " are called ", name,
+          "; give each layer a name of its own: LayerOptions{.name}"));
+  return named;
+}
+
+TensorMap Layer::state_dict() {
   TensorMap state;
-  for (const auto& [name, parameter] : named) state.emplace(name, parameter.value());
+  for (const auto& [name, parameter] : named_parameters()) state.emplace(name, parameter.value());
   return state;
 }
 
@@ -113,8 +126,7 @@ TensorMap Layer::rename(TensorMap state, const std::string& prefix) {
 
 void Layer::load_state_dict(const TensorMap& given) {
   const TensorMap state = rename(given, "");
-  std::vector<std::pair<std::string, Parameter>> named;
-  collect("", named);
+  const NamedParameters named = named_parameters();
 
   // Check all before setting any.
   TensorMap unknown = state;

@@ -64,10 +64,11 @@ class Layer {
   const std::string& name() const { return name_; }
   /// Its own parameters and its children, in order.
   virtual std::vector<Member> members() = 0;
-  /// All parameters, those of children included, in order.
+  /// All parameters, those of children included, in order; a shared (tied) one once.
   std::vector<Parameter> parameters();
 
   /// All values by name: "weight", and "q_proj.weight" for that of a child.
+  /// @throws ValueError if two parameters have one name
   TensorMap state_dict();
   /// Sets all values, or none if anything is wrong.
   /// @throws ValueError if a name is missing or unknown; ShapeError, DTypeError if a value does not
@@ -105,7 +106,9 @@ class Layer {
   };
 
   void set_training(bool is_training);
-  void collect(const std::string& prefix, std::vector<std::pair<std::string, Parameter>>& out);
+  using NamedParameters = std::vector<std::pair<std::string, Parameter>>;
+  NamedParameters named_parameters();
+  void collect(const std::string& prefix, NamedParameters& out);
   TensorMap rename(TensorMap state, const std::string& prefix);
 
   std::string name_;

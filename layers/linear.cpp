@@ -38,9 +38,13 @@ Var Linear::operator()(const Var& x) {
       throw DTypeError(cat("Linear: dtypes differ: x ", x.dtype(), ", weight ",
           weight_.value().dtype(), "; convert x with to(", weight_.value().dtype(), ")"));
   });
+  // One after the other: the order in which a compiler evaluates operands is its own, and the tape
+  // shall not depend on it.
+  const Var w = watch(x, weight_);
+  const Var b = watch(x, bias_);
   // A single row is a matrix of one row.
-  if (x.rank() == 1) return reshape((*this)(reshape(x, {1, -1})), {-1});
-  return matmul_nt(x, watch(x, weight_)) + watch(x, bias_);  // [.., in] [out, in]^T -> [.., out]
+  if (x.rank() == 1) return reshape(matmul_nt(reshape(x, {1, -1}), w) + b, {-1});
+  return matmul_nt(x, w) + b;  // [.., in] [out, in]^T -> [.., out]
 }
 
 }  // namespace microtape

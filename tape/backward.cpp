@@ -47,9 +47,9 @@ Sweep::Sweep(const Var& y, const Var& seed, Record record) : y_(y), record_(reco
     throw TapeError("backward: the seed stands on another tape than y; put both on one");
   at_ = y.node();
   adjoints_.resize(std::size_t{at_} + 1);
-  adjoints_[at_] = seed;
+  adjoints_[at_] = seed.value();  // without its place on the tape, if it has one
   if (record_ == Record::yes) {
-    if (!seed.tape()) adjoints_[at_] = tape->constant(seed.value());
+    adjoints_[at_] = seed.tape() ? seed : tape->constant(seed.value());
     name_adjoint(at_);
     count_contributions();
   }
@@ -77,14 +77,15 @@ void Sweep::apply_rules(Step* report) {
   for (const Edge& edge : node.edges()) {
     if (!edge.is_active()) continue;
     // The last rule may have g for its own, to overwrite it.
-    const Var part = run_rule(node, edge, &edge == last ? std::move(g) : g, y);
-    // Add up: an input used twice receives two parts.
-    const Var before = adjoints_[edge.input()];
-    const Var after = before.defined() ? add(before, part) : part;
-    adjoints_[edge.input()] = after;
+    Var part =
+        in_scope_of(y_, [&] { return run_rule(node, edge, &edge == last ? std::move(g) : g, y); });
+    Var& sum = adjoints_[edge.input()];
     const bool complete = !pending_.empty() && --pending_[edge.input()] == 0;
+    if (report) report->contributions.push_back({&edge, part, sum, {}, complete});
+    // Add up: an input used twice receives two parts.
+    sum = sum.defined() ? add(sum, part) : std::move(part);
+    if (report) report->contributions.back().after = sum;
     if (complete && record_ == Record::yes) name_adjoint(edge.input());
-    if (report) report->contributions.push_back({&edge, part, before, after, complete});
   }
   move_on();
 }
@@ -102,6 +103,8 @@ Var Sweep::run_rule(const Node& node, const Edge& edge, Var g, const Var& y) {
         fail("returned shape ", part.shape(), " for an input of shape ", input.shape()));
   if (part.dtype() != input.dtype())
     throw DTypeError(fail("returned ", part.dtype(), " for an input of ", input.dtype()));
+  // A rule may return a Var that it captured; what is not recorded is to stand on no tape.
+  if (record_ == Record::no && part.slot_) return Var(part.value_);
   return part;
 }
 
@@ -175,7 +178,10 @@ Var Gradients::operator[](const Var& x) const {
     throw TapeError(cat("Gradients: the adjoint of node ", x.node(), " ", x.shape(),
         " was not kept: the tape is Keep::needed, which keeps those of leaves and parameters; "
         "use Keep::everything"));
-  if (x.node() >= is_kept_.size() || !is_kept_[x.node()])
+  if (x.node() != kNoNode && x.node() >= is_kept_.size())
+    throw TapeError(cat("Gradients: x ", x.shape(), " was computed after the sweep, node ",
+        x.node(), "; y cannot depend on it; sweep again from what does"));
+  if (x.node() == kNoNode || !is_kept_[x.node()])
     throw TapeError(cat("Gradients: x ", x.shape(),
         " is a constant; only what depends on a leaf or parameter has an adjoint"));
   if (reached(x)) return adjoints_[x.node()];

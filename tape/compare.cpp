@@ -11,13 +11,20 @@ namespace microtape {
 namespace {
 
 /// A number's place among all floats of its type, so that neighbours are 1 apart.
-double ordinal(double value, DType dtype) {
+std::int64_t ordinal(double value, DType dtype) {
   if (dtype == float32) {
     const auto bits = std::bit_cast<std::int32_t>(static_cast<float>(value));
-    return bits < 0 ? -static_cast<double>(bits & 0x7fffffff) : bits;
+    return bits < 0 ? -std::int64_t{bits & 0x7fffffff} : bits;
   }
   const auto bits = std::bit_cast<std::int64_t>(value);
-  return static_cast<double>(bits < 0 ? -(bits & 0x7fffffffffffffff) : bits);
+  return bits < 0 ? -(bits & 0x7fffffffffffffff) : bits;
+}
+
+/// How many floats apart. The difference is taken of integers: a double has too few digits for it.
+double ulps_between(double a, double b, DType dtype) {
+  const std::int64_t i = ordinal(a, dtype), j = ordinal(b, dtype);
+  return static_cast<double>(
+      static_cast<std::uint64_t>(std::max(i, j)) - static_cast<std::uint64_t>(std::min(i, j)));
 }
 
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
@@ -44,17 +51,15 @@ Comparison compare(std::string_view name, const Tensor& a, const Tensor& b, doub
   for (std::size_t i = 0; i < x.size(); ++i) {
     const bool equal = same(x[i], y[i]);
     const double error = equal ? 0 : std::abs(x[i] - y[i]);
-    const double scale = std::abs(y[i]) + s;
+    const double scale = std::abs(y[i]) / 2 + s / 2;  // of halves, so that it cannot overflow
     // NaN against a number, or infinities that differ: as wrong as can be.
     const double relative = error == 0                          ? 0
-                            : std::isfinite(error) && scale > 0 ? error / scale
+                            : std::isfinite(error) && scale > 0 ? error / 2 / scale
                                                                 : INFINITY;
     out.max_abs = std::max(out.max_abs, std::isnan(error) ? INFINITY : error);
     out.max_rel = std::max(out.max_rel, relative);
-    out.ulps = std::max(out.ulps, equal ? 0
-                                  : std::isfinite(error)
-                                      ? std::abs(ordinal(x[i], coarser) - ordinal(y[i], coarser))
-                                      : INFINITY);
+    const double ulps = std::isfinite(error) ? ulps_between(x[i], y[i], coarser) : INFINITY;
+    out.ulps = std::max(out.ulps, equal ? 0 : ulps);
     if (relative <= worst) continue;
     worst = relative;
     out.actual = x[i];

@@ -59,6 +59,9 @@ Indices multi_index(const Shape& shape, Index i) {
   return index;
 }
 
+/// Whether a leaf reaches y, so that there is something to sweep.
+bool is_connected(const Var& y) { return y.tape() && y.tape()->node(y.node()).is_active(); }
+
 /// Compares one order of one scalar function and adds what it finds to the report.
 void check(ScalarFunction f, std::vector<Tensor> inputs, const std::vector<std::string>& names,
     int order, GradcheckReport& report) {
@@ -67,11 +70,10 @@ void check(ScalarFunction f, std::vector<Tensor> inputs, const std::vector<std::
   std::vector<Var> leaves;
   for (const Tensor& x : inputs) leaves.push_back(tape.leaf(x.contiguous()));
   const Var y = f(leaves);
-  const bool connected = y.tape() && tape.node(y.node()).is_active();
   std::vector<Tensor> adjoints;
   const Gradients* found = nullptr;
   std::vector<Gradients> storage;
-  if (connected) found = &storage.emplace_back(backward(y));
+  if (is_connected(y)) found = &storage.emplace_back(backward(y));
   for (const Var& leaf : leaves)
     adjoints.push_back(
         found ? (*found)[leaf].value().contiguous() : Tensor::zeros(leaf.shape(), float64));
@@ -111,6 +113,7 @@ GradcheckReport gradcheck(FunctionRef<Var(std::span<const Var>)> f, std::span<co
     const GradcheckOptions& options) {
   if (options.order != 1 && options.order != 2)
     throw ValueError(cat("gradcheck: no such order: ", options.order, "; 1 or 2"));
+  if (inputs.empty()) throw ValueError("gradcheck: no inputs; it needs at least one");
   std::vector<std::string> names = options.names;
   for (std::size_t k = names.size(); k < inputs.size(); ++k) names.push_back(cat("x", k));
   for (std::size_t k = 0; k < inputs.size(); ++k)
@@ -134,9 +137,11 @@ GradcheckReport gradcheck(FunctionRef<Var(std::span<const Var>)> f, std::span<co
     std::vector<Var> at;
     for (const Var& input : x.first(inputs.size()))
       at.push_back(input.tape() ? input : tape.leaf(input.value()));
-    const Gradients gradients = backward(f(at), x.back(), Record::yes);
-    Var total = sum(gradients[at[0]] * cotangent(at[0].shape(), 2));
-    for (std::size_t k = 1; k < at.size(); ++k)
+    const Var y = f(at);
+    Var total = Tensor::zeros({}, float64);
+    if (!is_connected(y)) return total;  // y depends on no input: its pullback is 0
+    const Gradients gradients = backward(y, x.back(), Record::yes);
+    for (std::size_t k = 0; k < at.size(); ++k)
       total = total + sum(gradients[at[k]] * cotangent(at[k].shape(), 2 + k));
     return total;
   };

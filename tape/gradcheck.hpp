@@ -34,8 +34,8 @@ struct GradcheckReport {
 
 /// Options of gradcheck.
 struct GradcheckOptions {
-  int order = 2;                   ///< 1: first derivatives; 2: also those of the pullback
-  std::vector<std::string> names;  ///< of the inputs; empty: x0, x1, ..
+  int order = 2;                        ///< 1: first derivatives; 2: also those of the pullback
+  std::vector<std::string> names = {};  ///< of the inputs; empty: x0, x1, ..
 };
 
 /// Compares the derivatives of f with difference quotients, element by element. The result of f is

@@ -77,6 +77,9 @@ Var MicroTape::constant(Tensor value, std::string_view name, std::string_view la
 Var MicroTape::watch(const Parameter& parameter) {
   for (const Watched& watched : watched_)
     if (watched.parameter == parameter) return watched.var;
+  if (!is_floating(parameter.value().dtype()))
+    throw DTypeError(cat("watch: int64 has no derivative: parameter ", parameter.name(), " ",
+        parameter.value().shape(), "; a parameter is float32 or float64"));
   const Var var = add_source(NodeKind::parameter, parameter.value(), parameter.symbol(), "");
   watched_.push_back({parameter, var});
   return var;
@@ -120,15 +123,18 @@ Scope MicroTape::scope(std::string_view name, std::string_view formula) {
   const std::uint32_t before = scope_;
   scopes_.push_back({std::string(name), std::string(formula), before});
   scope_ = static_cast<std::uint32_t>(scopes_.size() - 1);
-  return Scope(this, before);
+  return Scope(this, before, slot_->generation);
 }
 
 Scope::~Scope() {
-  // After a clear() there is nothing to return to but the outermost scope.
-  if (tape_) tape_->scope_ = before_ < tape_->scopes_.size() ? before_ : 0;
+  // After a clear() there is nothing to return to: what is open now was opened since.
+  if (tape_ && tape_->slot_->generation == generation_) tape_->scope_ = before_;
 }
 
 std::string MicroTape::scope_path(std::uint32_t scope) const {
+  if (scope >= scopes_.size())
+    throw IndexError(
+        cat("scope_path: there is no scope ", scope, ": the tape has ", scopes_.size()));
   std::string path;
   for (; scope != 0; scope = scopes_[scope].parent)
     path = path.empty() ? scopes_[scope].name : cat(scopes_[scope].name, "/", path);

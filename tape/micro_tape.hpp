@@ -28,15 +28,19 @@ struct ScopeInfo {
 class [[nodiscard]] Scope {
  public:
   Scope(Scope&& other) noexcept
-      : tape_(std::exchange(other.tape_, nullptr)), before_(other.before_) {}
+      : tape_(std::exchange(other.tape_, nullptr)),
+        before_(other.before_),
+        generation_(other.generation_) {}
   Scope& operator=(Scope&&) = delete;
   ~Scope();
 
  private:
   friend class MicroTape;
-  Scope(MicroTape* tape, std::uint32_t before) : tape_(tape), before_(before) {}
+  Scope(MicroTape* tape, std::uint32_t before, std::uint32_t generation)
+      : tape_(tape), before_(before), generation_(generation) {}
   MicroTape* tape_;
   std::uint32_t before_;
+  std::uint32_t generation_;  ///< of the tape, which counts up with every clear()
 };
 
 /// The list of everything that was computed, in the order in which it was computed.
@@ -75,7 +79,7 @@ class MicroTape {
   Scope scope(std::string_view name, std::string_view formula = "");
   /// All scopes; number 0 is the outermost and has no name.
   const std::vector<ScopeInfo>& scopes() const { return scopes_; }
-  /// "encoder/attn/q_proj"; empty for scope 0.
+  /// "encoder/attn/q_proj"; empty for scope 0. @throws IndexError if there is no such scope
   std::string scope_path(std::uint32_t scope) const;
   /// The scope that is open now.
   std::uint32_t current_scope() const { return scope_; }

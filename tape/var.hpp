@@ -32,7 +32,10 @@ class Var {
   Var() = default;
   Var(Tensor value) : value_(std::move(value)) {}
 
-  const Tensor& value() const { return value_; }
+  const Tensor& value() const& { return value_; }
+  /// Of a Var that is given up, so that nobody else holds the numbers: a rule that has taken g by
+  /// value may overwrite them.
+  Tensor value() && { return std::move(value_); }
   bool defined() const { return value_.defined(); }
   Shape shape() const { return value_.shape(); }
   DType dtype() const { return value_.dtype(); }

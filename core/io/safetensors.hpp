@@ -23,15 +23,17 @@ struct Safetensors {
 /// {name: {dtype, shape, data_offsets}}, then raw little-endian numbers. F32, F64 and I64.
 /// @throws FileError that names the path and what is wrong: a file that is missing, truncated or
 ///         longer than its header says, a header that is not JSON or longer than the file, an
-///         unknown dtype, a shape that overflows, offsets that overlap, leave gaps or do not fit the
-///         shape, a name that stands twice
+///         unknown dtype, a shape that overflows, offsets that overlap, leave gaps or do not fit
+///         the shape, a name that stands twice
 /// Source: https://github.com/huggingface/safetensors, README, "Format".
 Safetensors read_safetensors(const std::filesystem::path& path);
 
-/// Writes such a file: to a temporary one beside it, which is then renamed, so that a failure leaves
-/// what was there before.
-/// @throws FileError that names the path
-void write_safetensors(const std::filesystem::path& path, const TensorMap& tensors,
-    const Metadata& metadata = {});
+/// Writes such a file: to a temporary one beside it, which is then renamed, so that a failure
+/// leaves what was there before.
+/// @throws FileError that names the path; ValueError if a name or a text is not UTF-8, or a tensor
+/// is
+///         named "__metadata__"
+void write_safetensors(
+    const std::filesystem::path& path, const TensorMap& tensors, const Metadata& metadata = {});
 
 }  // namespace microtape

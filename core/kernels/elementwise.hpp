@@ -5,8 +5,8 @@
 // Arithmetic on numbers, one element at a time, without derivatives. Operands may be strided; the
 // result is contiguous. Two operands have one shape (callers broadcast first: a free view) and one
 // dtype, float32 or float64.
-// Each throws DTypeError `<op>: dtypes differ: a float32, b float64; ...` or
-// `<op>: needs numbers with a derivative: x int64; ...`.
+// Each throws DTypeError `<op>: dtypes differ: a float32 [2, 3], b float64 [2, 3]; ...` or
+// `<op>: needs float32 or float64: x int64 [2]; ...`, and ShapeError `<op>: shapes differ: ...`.
 
 namespace microtape::kernels {
 
@@ -25,7 +25,7 @@ Tensor scale(const Tensor& x, double c);
 Tensor div(const Tensor& x, double c);
 /// c / x
 Tensor div(double c, const Tensor& x);
-/// x ^ n; 0 ^ 0 is 1.
+/// x ^ n as std::pow defines it: x ^ 0 is 1 for every x; a negative x needs a whole n, else NaN.
 Tensor pow(const Tensor& x, double n);
 
 Tensor neg(const Tensor& x);
@@ -45,11 +45,11 @@ Tensor sign(const Tensor& x);
 Tensor relu(const Tensor& x);
 /// 1 where x > 0, else 0.
 Tensor step(const Tensor& x);
-/// x / (1 + e^-x)
+/// x / (1 + e^-x); 0 at -inf.
 Tensor silu(const Tensor& x);
-/// x * Phi(x), Phi the standard normal distribution function.
+/// x * Phi(x), Phi the standard normal distribution function; 0 at -inf.
 Tensor gelu(const Tensor& x);
-/// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))
+/// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))); 0 at -inf.
 Tensor gelu_tanh(const Tensor& x);
 
 /// a where mask is not 0, b elsewhere; what is not chosen is not read into the result.

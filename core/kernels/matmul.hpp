@@ -3,9 +3,10 @@
 #include <microtape/core/tensor.hpp>
 
 // Products of matrices in the last two axes. Operands may be strided. Leading axes are batches and
-// must be equal; a right operand of rank 2 serves every row of the left one (matmul, matmul_nt): its
-// leading axes are then further rows of one product. float32 or float64.
-// Each throws ShapeError with both shapes, DTypeError if the dtypes differ.
+// must be equal; a right operand of rank 2 serves every row of the left one (matmul, matmul_nt):
+// its leading axes are then further rows of one product. float32 or float64. Each throws ShapeError
+// with both shapes, DTypeError if the dtypes differ, ValueError if BLAS cannot count the rows, the
+// columns or the sum (2^31 or more).
 
 namespace microtape::kernels {
 

@@ -22,6 +22,7 @@ Tensor sum_to(const Tensor& x, const Shape& shape);
 Tensor max(const Tensor& x, const Indices& axes);
 
 /// 1 / k where x equals its maximum (of shape y = max(x, axes)), k the number of such places; else 0.
+/// A NaN is the maximum of its slice here too.
 Tensor max_share(const Tensor& x, const Tensor& y, const Indices& axes);
 
 /// Mean of the squared distance from the mean, with n - correction in the denominator. Two passes.

@@ -14,6 +14,7 @@ namespace microtape::kernels {
 Tensor softmax(const Tensor& x, Index axis, const Tensor* mask = nullptr);
 
 /// x - ln(sum over axis of e^x). -> x's shape
+/// @throws ValueError as softmax
 Tensor log_softmax(const Tensor& x, Index axis);
 
 /// ln(sum over axes of e^x), the reduced axes kept with extent 1; -inf where all are -inf, +inf

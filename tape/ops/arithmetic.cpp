@@ -94,9 +94,11 @@ Var pow(const Var& x, double n) {
   return record({"pow", "@x^{@n}", {{"n", n}}}, [&] { return kernels::pow(x.value(), n); },
       {
           // x^0 is 1 everywhere, so its derivative is 0 even where x^-1 is infinite.
-          {"x", x, R"(@n @g \odot @x^{@n - 1})",
+          {"x", x, R"(@g \odot (@n @x^{@n - 1}))",
               [x, n](const Var& g) {
-                return n == 0 ? scale(g, {0}) : mul(scale(g, {n}), pow(x, n - 1));
+                if (n == 0) return 0 * g;
+                const Var slope = n * pow(x, n - 1);
+                return g * slope;
               }},
       });
 }

@@ -40,7 +40,7 @@ Var cos(const Var& x) {
   return record({"cos", R"(\operatorname{cos}(@x))"}, [&] { return kernels::cos(x.value()); },
       {
           {"x", x, R"(-@g \odot \operatorname{sin}(@x))",
-              [x](const Var& g) { return -g * sin(x); }},
+              [x](const Var& g) { return -(g * sin(x)); }},
       });
 }
 
@@ -57,7 +57,10 @@ Var sigmoid(const Var& x) {
       [&] { return kernels::sigmoid(x.value()); },
       {
           {"x", x, R"(@g \odot @y \odot (1 - @y))",
-              [](const Var& g, const Var& y) { return g * y * (1 - y); }},
+              [](const Var& g, const Var& y) {
+                const Var gy = g * y;
+                return gy * (1 - y);
+              }},
       });
 }
 
@@ -65,7 +68,10 @@ Var erf(const Var& x) {
   return record({"erf", R"(\operatorname{erf}(@x))"}, [&] { return kernels::erf(x.value()); },
       {
           {"x", x, R"(\frac{2}{\sqrt{\pi}} @g \odot \operatorname{exp}(-@x^{2}))",
-              [x](const Var& g) { return 2 * std::numbers::inv_sqrtpi * g * exp(-(x * x)); }},
+              [x](const Var& g) {
+                const Var bell = exp(-(x * x));
+                return 2 * std::numbers::inv_sqrtpi * g * bell;
+              }},
       });
 }
 
@@ -101,7 +107,8 @@ Var silu(const Var& x) {
               R"(@g \odot \operatorname{sigmoid}(@x) \odot (1 + @x \odot (1 - \operatorname{sigmoid}(@x))))",
               [x](const Var& g) {
                 const Var s = sigmoid(x);
-                return g * s * (1 + x * (1 - s));
+                const Var slope = 1 + x * (1 - s);
+                return g * s * slope;
               }},
       });
 }
@@ -138,7 +145,9 @@ Var gelu_by_tanh(const Var& x) {
                 const double slope = std::sqrt(2 * std::numbers::inv_pi);
                 const Var t = tanh(slope * (x + kCubic * (x * x * x)));
                 const Var inner = slope * (1 + 3 * kCubic * (x * x));
-                return 0.5 * g * (1 + t + x * (1 - t * t) * inner);
+                const Var bend = x * (1 - t * t) * inner;
+                const Var total = 1 + t + bend;
+                return 0.5 * g * total;
               }},
       });
 }

@@ -26,8 +26,11 @@ Tensor full_like(const Var& x, double value) {
 
 Var where(const Var& mask, const Var& a, const Var& b) {
   const Shape shape = in_scope_of(a.tape() ? a : b, [&] { return check_where(mask, a, b); });
-  if (mask.shape() != shape || a.shape() != shape || b.shape() != shape)
-    return where(broadcast_to(mask, shape), broadcast_to(a, shape), broadcast_to(b, shape));
+  if (mask.shape() != shape || a.shape() != shape || b.shape() != shape) {
+    const Var wide_mask = broadcast_to(mask, shape);
+    const Var wide_a = broadcast_to(a, shape);
+    return where(wide_mask, wide_a, broadcast_to(b, shape));
+  }
   return record({"where", R"(\operatorname{where}(@m, @a, @b))"},
       [&] { return kernels::where(mask.value(), a.value(), b.value()); },
       {
@@ -41,8 +44,10 @@ Var where(const Var& mask, const Var& a, const Var& b) {
 
 Var where(const Var& mask, const Var& a, double b) {
   const Shape shape = in_scope_of(a, [&] { return check_where(mask, a, a); });
-  if (mask.shape() != shape || a.shape() != shape)
-    return where(broadcast_to(mask, shape), broadcast_to(a, shape), b);
+  if (mask.shape() != shape || a.shape() != shape) {
+    const Var wide_mask = broadcast_to(mask, shape);
+    return where(wide_mask, broadcast_to(a, shape), b);
+  }
   return record({"where", R"(\operatorname{where}(@m, @a, @b))", {{"b", b}}},
       [&] { return kernels::where(mask.value(), a.value(), full_like(a, b)); },
       {
@@ -54,8 +59,10 @@ Var where(const Var& mask, const Var& a, double b) {
 
 Var where(const Var& mask, double a, const Var& b) {
   const Shape shape = in_scope_of(b, [&] { return check_where(mask, b, b); });
-  if (mask.shape() != shape || b.shape() != shape)
-    return where(broadcast_to(mask, shape), a, broadcast_to(b, shape));
+  if (mask.shape() != shape || b.shape() != shape) {
+    const Var wide_mask = broadcast_to(mask, shape);
+    return where(wide_mask, a, broadcast_to(b, shape));
+  }
   return record({"where", R"(\operatorname{where}(@m, @a, @b))", {{"a", a}}},
       [&] { return kernels::where(mask.value(), full_like(b, a), b.value()); },
       {

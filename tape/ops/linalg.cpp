@@ -9,7 +9,12 @@ namespace microtape {
 namespace {
 
 /// Leading axes become further rows: [.., m, k] -> [.. m, k].
-Var rows(const Var& x) { return reshape(x, {-1, x.shape()[-1]}); }
+Var rows(const Var& x) {
+  const Shape shape = x.shape();
+  Index count = 1;
+  for (Index axis = 0; axis < shape.rank() - 1; ++axis) count *= shape[axis];
+  return reshape(x, {count, shape[-1]});
+}
 
 Shape batch_of(const Var& x) {
   return Shape(Indices(std::span(x.shape().begin(), x.shape().extents().size() - 2)));
@@ -26,51 +31,74 @@ bool broadcasts(const Shape& a, const Shape& b) {
 bool needs_batches(const Var& a, Index inner_a, const Var& b, Index inner_b) {
   return a.rank() >= 2 && b.rank() >= 2 && a.shape()[inner_a] == b.shape()[inner_b] &&
          batch_of(a) != batch_of(b) && broadcasts(batch_of(a), batch_of(b)) &&
-         a.dtype() == b.dtype() && (!a.tape() || !b.tape() || a.tape() == b.tape());
+         a.dtype() == b.dtype() && is_floating(a.dtype()) &&
+         (!a.tape() || !b.tape() || a.tape() == b.tape());
 }
 
-/// x with the batch axes that a and b have in common.
-Var with_batch(const Var& x, const Var& a, const Var& b) {
-  Indices extents = broadcast_shape("matmul", batch_of(a), batch_of(b));
+/// Two operands, made in this order: C++ leaves that of arguments open, but a tape has one order.
+struct Pair {
+  Var a, b;
+};
+
+/// x with these batch axes.
+Var with_batch(const Var& x, const Shape& batch) {
+  Indices extents = batch;
   extents.push_back(x.shape()[-2]);
   extents.push_back(x.shape()[-1]);
   return broadcast_to(x, Shape(extents));
+}
+
+/// Both with the batch axes that they have in common.
+Pair with_batches(const Var& a, const Var& b) {
+  const Shape batch = broadcast_shape("matmul", batch_of(a), batch_of(b));
+  return {with_batch(a, batch), with_batch(b, batch)};
+}
+
+/// c A^T B over all rows of all batches: the gradient of a matrix that they share.
+Var shared_tn(const Var& a, const Var& b, const Scale& c) {
+  const Pair merged{rows(a), rows(b)};
+  return matmul_tn(merged.a, merged.b, c);
 }
 
 }  // namespace
 
 Var matmul(const Var& a, const Var& b, const Scale& c) {
   const bool is_shared = b.rank() == 2;  // one matrix for every row of a
-  if (!is_shared && needs_batches(a, -1, b, -2))
-    return matmul(with_batch(a, a, b), with_batch(b, a, b), c);
+  if (!is_shared && needs_batches(a, -1, b, -2)) {
+    const Pair wide = with_batches(a, b);
+    return matmul(wide.a, wide.b, c);
+  }
   return record({"matmul", "@c @a @b", {{"c", c.value, c.symbol.text()}}},
       [&] { return kernels::matmul(a.value(), b.value(), c.value); },
       {
           {"a", a, R"(@c @g @b^\top)", [b, c](const Var& g) { return matmul_nt(g, b, c); }},
           {"b", b, R"(@c @a^\top @g)",
-              [a, c, is_shared](const Var& g) {
-                return is_shared ? matmul_tn(rows(a), rows(g), c) : matmul_tn(a, g, c);
-              }},
+              [a, c, is_shared](
+                  const Var& g) { return is_shared ? shared_tn(a, g, c) : matmul_tn(a, g, c); }},
       });
 }
 
 Var matmul_nt(const Var& a, const Var& b, const Scale& c) {
   const bool is_shared = b.rank() == 2;
-  if (!is_shared && needs_batches(a, -1, b, -1))
-    return matmul_nt(with_batch(a, a, b), with_batch(b, a, b), c);
+  if (!is_shared && needs_batches(a, -1, b, -1)) {
+    const Pair wide = with_batches(a, b);
+    return matmul_nt(wide.a, wide.b, c);
+  }
   return record({"matmul_nt", R"(@c @a @b^\top)", {{"c", c.value, c.symbol.text()}}},
       [&] { return kernels::matmul_nt(a.value(), b.value(), c.value); },
       {
           {"a", a, "@c @g @b", [b, c](const Var& g) { return matmul(g, b, c); }},
           {"b", b, R"(@c @g^\top @a)",
-              [a, c, is_shared](const Var& g) {
-                return is_shared ? matmul_tn(rows(g), rows(a), c) : matmul_tn(g, a, c);
-              }},
+              [a, c, is_shared](
+                  const Var& g) { return is_shared ? shared_tn(g, a, c) : matmul_tn(g, a, c); }},
       });
 }
 
 Var matmul_tn(const Var& a, const Var& b, const Scale& c) {
-  if (needs_batches(a, -2, b, -2)) return matmul_tn(with_batch(a, a, b), with_batch(b, a, b), c);
+  if (needs_batches(a, -2, b, -2)) {
+    const Pair wide = with_batches(a, b);
+    return matmul_tn(wide.a, wide.b, c);
+  }
   return record({"matmul_tn", R"(@c @a^\top @b)", {{"c", c.value, c.symbol.text()}}},
       [&] { return kernels::matmul_tn(a.value(), b.value(), c.value); },
       {

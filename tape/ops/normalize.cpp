@@ -4,13 +4,10 @@
 #include <microtape/tape/ops/arithmetic.hpp>
 #include <microtape/tape/ops/functions.hpp>
 #include <microtape/tape/ops/reduce.hpp>
+#include <microtape/tape/ops/shape.hpp>
 
 namespace microtape {
 namespace {
-
-bool is_active(const Var& x) {
-  return x.tape() && x.node() != kNoNode && x.tape()->node(x.node()).is_active();
-}
 
 /// The axis counted from the end, as formulas have it: -1 is the last.
 double from_end(Index axis, const Var& x) { return static_cast<double>(axis - x.rank()); }
@@ -25,18 +22,21 @@ Var softmax(const Var& x, const SoftmaxOptions& options) {
     return y * (g - sum(g * y, axis, KeepAxes::yes));
   };
   static constexpr Literal kRule = R"(@y \odot (@g - \operatorname{rowsum}_{@axis}(@g \odot @y)))";
+  static constexpr Literal kMaskRule =
+      R"(\operatorname{sumto}(@y \odot (@g - \operatorname{rowsum}_{@axis}(@g \odot @y))))";
   const Attribute at{"axis", from_end(axis, x)};
   const Var& mask = options.mask;
   if (!mask.defined())
     return record({"softmax", R"(\operatorname{softmax}_{@axis}(@x))", {at}},
         [&] { return kernels::softmax(x.value(), axis); }, {{"x", x, kRule, rule}});
-  // A mask that is itself being learned is a summand like any other.
-  if (is_active(mask)) return softmax(x + mask, {.axis = axis});
   return record({"softmax", R"(\operatorname{softmax}_{@axis}(@x + @M))", {at}},
       [&] { return kernels::softmax(x.value(), axis, &mask.value()); },
       {
           {"x", x, kRule, rule},
-          {"M", mask},
+          // It runs only if the mask is learned, and sums over what the mask was repeated along.
+          {"M", mask, kMaskRule,
+              [rule, s = mask.shape()](
+                  const Var& g, const Var& y) { return sum_to(rule(g, y), s); }},
       });
 }
 
@@ -47,8 +47,10 @@ Var log_softmax(const Var& x, Index axis) {
       [&] { return kernels::log_softmax(x.value(), axis); },
       {
           {"x", x, R"(@g - \operatorname{exp}(@y) \odot \operatorname{rowsum}_{@axis}(@g))",
-              [axis](
-                  const Var& g, const Var& y) { return g - exp(y) * sum(g, axis, KeepAxes::yes); }},
+              [axis](const Var& g, const Var& y) {
+                const Var softmax = exp(y);
+                return g - softmax * sum(g, axis, KeepAxes::yes);
+              }},
       });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <microtape/core/kernels/dispatch.hpp>
 #include <microtape/core/kernels/elementwise.hpp>
 #include <microtape/core/kernels/reduce.hpp>
 #include <microtape/core/kernels/softmax.hpp>
@@ -12,6 +13,12 @@
 
 namespace microtape {
 namespace {
+
+// A sum that keeps its axis is the row sum of the textbook.
+constexpr Literal kSum = R"(\operatorname{sum}_{@axes}(@x))";
+constexpr Literal kRowSum = R"(\operatorname{rowsum}_{@axes}(@x))";
+constexpr Literal kMean = R"(\operatorname{mean}_{@axes}(@x))";
+constexpr Literal kRowMean = R"(\operatorname{rowmean}_{@axes}(@x))";
 
 /// The axes of one reduction of x, and what follows from them.
 struct Reduction {
@@ -52,7 +59,7 @@ Var max_share(const Var& x, const Reduction& r) {
 
 Var sum(const Var& x, const Indices& axes, KeepAxes keep) {
   const Reduction r = reduction("sum", x, axes, keep);
-  return record({"sum", R"(\operatorname{sum}_{@axes}(@x))", {{"axes", r.axes}}},
+  return record({"sum", keep == KeepAxes::yes ? kRowSum : kSum, {{"axes", r.axes}}},
       [&] { return kernels::sum(x.value(), r.axes).reshape(r.result); },
       {
           {"x", x, R"(\operatorname{broadcast}_{@axes}(@g))",
@@ -63,8 +70,11 @@ Var sum(const Var& x, const Indices& axes, KeepAxes keep) {
 Var mean(const Var& x, const Indices& axes, KeepAxes keep) {
   const Reduction r = reduction("mean", x, axes, keep);
   const auto n = static_cast<double>(r.count());
-  return record({"mean", R"(\operatorname{mean}_{@axes}(@x))", {{"axes", r.axes}, {"n", n}}},
-      [&] { return kernels::div(kernels::sum(x.value(), r.axes), n).reshape(r.result); },
+  return record({"mean", keep == KeepAxes::yes ? kRowMean : kMean, {{"axes", r.axes}, {"n", n}}},
+      [&] {
+        kernels::require_floating("mean", "x", x.value());
+        return kernels::div(kernels::sum(x.value(), r.axes), n).reshape(r.result);
+      },
       {
           {"x", x, R"(\frac{1}{@n} \operatorname{broadcast}_{@axes}(@g))",
               [r, n](const Var& g) { return r.spread(g / n); }},
@@ -77,7 +87,10 @@ Var max(const Var& x, const Indices& axes, KeepAxes keep) {
       [&] { return kernels::max(x.value(), r.axes).reshape(r.result); },
       {
           {"x", x, R"(\operatorname{broadcast}_{@axes}(@g) \odot \operatorname{ismax}_{@axes}(@x))",
-              [r, x](const Var& g) { return r.spread(g) * max_share(x, r); }},
+              [r, x](const Var& g) {
+                const Var share = max_share(x, r);
+                return r.spread(g) * share;
+              }},
       });
 }
 
@@ -89,7 +102,10 @@ Var logsumexp(const Var& x, const Indices& axes, KeepAxes keep) {
           // e^(x - y) is softmax(x).
           {"x", x,
               R"(\operatorname{broadcast}_{@axes}(@g) \odot \operatorname{exp}(@x - \operatorname{broadcast}_{@axes}(@y)))",
-              [r, x](const Var& g, const Var& y) { return r.spread(g) * exp(x - r.spread(y)); }},
+              [r, x](const Var& g, const Var& y) {
+                const Var softmax = exp(x - r.spread(y));
+                return r.spread(g) * softmax;
+              }},
       });
 }
 
@@ -105,7 +121,8 @@ Var var(const Var& x, const Indices& axes, KeepAxes keep, Index correction) {
           {"x", x,
               R"(\frac{2}{@n} \operatorname{broadcast}_{@axes}(@g) \odot (@x - \operatorname{rowmean}_{@axes}(@x)))",
               [r, x, n](const Var& g) {
-                return r.spread(2 / n * g) * (x - mean(x, r.axes, KeepAxes::yes));
+                const Var centred = x - mean(x, r.axes, KeepAxes::yes);
+                return r.spread(2 / n * g) * centred;
               }},
       });
 }

@@ -29,9 +29,10 @@ Var sum_to(const Var& x, const Shape& shape) {
 }
 
 Var reshape(const Var& x, const Indices& extents) {
-  if (x.shape().extents() == extents) return x;
-  return record({"reshape", R"(\operatorname{reshape}(@x))", {{"extents", extents}}},
-      [&] { return x.value().reshape(extents); },
+  const Shape shape = in_scope_of(x, [&] { return infer_shape(x.shape(), extents); });
+  if (x.shape() == shape) return x;
+  return record({"reshape", R"(\operatorname{reshape}(@x))", {{"extents", shape}}},
+      [&] { return x.value().reshape(shape); },
       {
           {"x", x, R"(\operatorname{reshape}(@g))",
               [s = x.shape()](const Var& g) { return reshape(g, s); }},
@@ -90,6 +91,13 @@ Var unslice(const Var& x, Index axis, Index start, Index extent) {
 
 namespace {
 
+/// A part that stands on the tape, and so knows the open scope, if there is one.
+const Var& one_on_tape(std::span<const Var> parts) {
+  const auto found =
+      std::find_if(parts.begin(), parts.end(), [](const Var& x) { return x.tape(); });
+  return found == parts.end() ? parts[0] : *found;
+}
+
 /// Checks that parts may stand side by side: one dtype, and one shape but for `free_axis` (-1:
 /// none).
 void check_parts(std::string_view op, std::span<const Var> parts, Index free_axis) {
@@ -112,8 +120,11 @@ void check_parts(std::string_view op, std::span<const Var> parts, Index free_axi
 
 Var concat(std::span<const Var> parts, Index axis) {
   if (parts.empty()) throw ValueError("concat: no parts: there must be at least one");
-  axis = in_scope_of(parts[0], [&] { return normalize_axis("concat", parts[0].shape(), axis); });
-  in_scope_of(parts[0], [&] { check_parts("concat", parts, axis); });
+  axis = in_scope_of(one_on_tape(parts), [&] {
+    const Index from_front = normalize_axis("concat", parts[0].shape(), axis);
+    check_parts("concat", parts, from_front);
+    return from_front;
+  });
 
   // The adjoint of each part is the piece of g that lies where the part lies.
   const auto piece = [axis](Index start, Index stop) {
@@ -147,8 +158,10 @@ Var stack(std::span<const Var> parts, Index axis) {
   const Shape first = parts[0].shape();
   Indices extents = first;
   extents.push_back(1);
-  axis = in_scope_of(parts[0], [&] { return normalize_axis("stack", Shape(extents), axis); });
-  in_scope_of(parts[0], [&] { check_parts("stack", parts, -1); });
+  axis = in_scope_of(one_on_tape(parts), [&] {
+    check_parts("stack", parts, -1);
+    return normalize_axis("stack", Shape(extents), axis);
+  });
   std::rotate(extents.begin() + axis, extents.end() - 1, extents.end());
   const Shape slot(extents);
 

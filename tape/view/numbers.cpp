@@ -1,0 +1,84 @@
+#include <microtape/tape/view/numbers.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include <microtape/core/format.hpp>
+#include <microtape/tape/view/array.hpp>
+
+namespace microtape {
+namespace {
+
+constexpr int kDigits = 4;
+
+/// `min -1.2, max 3, norm 4.5` in one line, two or three, whatever fits.
+std::vector<std::string> summary(const Array& x, std::size_t width) {
+  double least = INFINITY, most = -INFINITY, squares = 0;
+  for (const double value : x.values) {
+    least = std::fmin(least, value);
+    most = std::fmax(most, value);
+    squares += value * value;
+  }
+  const std::string min = "min " + number(least, kDigits), max = "max " + number(most, kDigits);
+  const std::string range = min + ", " + max, norm = "norm " + number(std::sqrt(squares), kDigits);
+  if (range.size() + 2 + norm.size() <= width) return {range + ", " + norm};
+  if (range.size() <= width) return {range, norm};
+  return {min, max, norm};
+}
+
+/// How many axes begin or end at element i, so many brackets stand there.
+std::size_t brackets(const Shape& shape, Index i) {
+  std::size_t count = 0;
+  Index block = 1;
+  for (Index axis = shape.rank(); axis-- > 0;) {
+    block *= shape[axis];
+    if (i % block != 0) break;
+    ++count;
+  }
+  return count;
+}
+
+/// The numbers as text, those of one column of the matrix equally wide.
+std::vector<std::string> aligned(const Array& x) {
+  std::vector<std::string> out;
+  // A zero has no sign here.
+  for (const double value : x.values) out.push_back(number(value == 0 ? 0 : value, kDigits));
+  if (x.shape.rank() < 2) return out;
+  const auto columns = static_cast<std::size_t>(x.shape[-1]);
+  for (std::size_t column = 0; column < columns; ++column) {
+    std::size_t width = 0;
+    for (std::size_t i = column; i < out.size(); i += columns)
+      width = std::max(width, out[i].size());
+    for (std::size_t i = column; i < out.size(); i += columns)
+      out[i].insert(0, width - out[i].size(), ' ');
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> number_lines(const Tensor& tensor, std::size_t width) {
+  const Array x = to_array(tensor);
+  if (x.size() == 0) return {"no numbers"};
+  if (x.size() > kMostNumbers) return summary(x, width);
+  const auto rank = static_cast<std::size_t>(x.shape.rank());
+  const std::vector<std::string> texts = aligned(x);
+  std::vector<std::string> lines{std::string()};
+  for (Index i = 0; i < x.size(); ++i) {
+    const std::size_t opening = brackets(x.shape, i), closing = brackets(x.shape, i + 1);
+    const std::string item = texts[static_cast<std::size_t>(i)] + std::string(closing, ']');
+    const bool is_new_row = i > 0 && opening > 0;
+    if (is_new_row || (i > 0 && lines.back().size() + 1 + item.size() > width)) {
+      lines.push_back(std::string(rank - opening, ' '));
+      lines.back() += std::string(opening, '[') + item;
+    } else {
+      lines.back() += (i > 0 ? " " : std::string(opening, '[')) + item;
+    }
+  }
+  // Rows of very many axes may have more brackets than there is room.
+  const bool fits = std::all_of(lines.begin(), lines.end(),
+      [width](const std::string& line) { return line.size() <= width; });
+  return fits ? lines : summary(x, width);
+}
+
+}  // namespace microtape

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Text in columns of a terminal. Internal to tape/view.
+
+namespace microtape::utf8 {
+
+/// The characters of a UTF-8 text, each with the marks that combine with it. A control character,
+/// which would break a line, becomes a space, a byte that is not UTF-8 U+FFFD.
+std::vector<std::string> characters(std::string_view text);
+/// The same, put together again.
+std::string printable(std::string_view text);
+
+/// How many columns a terminal gives a text: 2 for emoji and East Asian characters, 1 for any
+/// other, Turkish letters among them.
+std::size_t display_width(std::string_view text);
+
+/// The text with spaces behind it, up to a width.
+std::string padded(std::string_view text, std::size_t width);
+/// At most `width` columns of the text; what is cut ends in "…".
+std::string shortened(std::string_view text, std::size_t width);
+/// The text in lines of at most `width` columns, broken at spaces where possible.
+std::vector<std::string> wrapped(std::string_view text, std::size_t width);
+
+}  // namespace microtape::utf8

@@ -1,0 +1,269 @@
+// Tutorial 10: attention on a tape, and every gradient held against the textbook.
+//
+//     S = Q K^T / sqrt(d)     P = softmax(S)     C = P V
+//
+//     dV = P^T dC     dP = dC V^T     dS = P * (dP - rowsum(dP * P))
+//     dQ = dS K / sqrt(d)     dK = dS^T Q / sqrt(d)
+//
+// Part 1 does the two-token example that fits on a board. Part 2 reads a sentence. Part 3 takes the
+// whole of MultiHeadAttention and holds it against parameters and gradients that PyTorch wrote.
+
+#include <fstream>
+
+#include <CLI/CLI.hpp>
+
+#include "support/heads.hpp"
+#include "support/sentence.hpp"
+#include "support/show.hpp"
+
+using namespace microtape;
+
+namespace {
+
+struct Options {
+  std::vector<std::string> sentence;
+  DType dtype = float64;
+  std::string out;
+  std::string reference = MICROTAPE_REFERENCE_DIR "/attention_self_causal_mask.safetensors";
+  bool break_it = false;
+
+  /// What rounding may do to a result of a few hundred operations.
+  double tolerance() const { return dtype == float64 ? 1e-12 : 2e-4; }
+};
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += word + ' ';
+  return out;
+}
+
+void write(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  if (!(file << text).flush()) throw FileError("10_attention: cannot write " + path.string());
+}
+
+/// Writes NAME.txt (the table), NAME.dot (the graph) and, if Graphviz is there, NAME.svg.
+void write_views(
+    const std::string& out, const std::string& name, const MicroTape& tape, const Sweep& sweep) {
+  if (out.empty()) return;
+  const std::filesystem::path dir(out);
+  std::filesystem::create_directories(dir);
+  write(dir / (name + ".txt"), to_text(tape, &sweep));
+  write(dir / (name + ".dot"), to_dot(tape, &sweep));
+  std::printf("\nWritten into %s: %s.txt, %s.dot", out.c_str(), name.c_str(), name.c_str());
+  try {
+    write_svg(dir / (name + ".svg"), to_dot(tape, &sweep));
+    std::printf(", %s.svg\n", name.c_str());
+  } catch (const FileError& error) {
+    std::printf("\nNo picture: %s\n", error.what());
+  }
+}
+
+// --- part 1 ------------------------------------------------------------------------------------
+
+void board(const Options& options, show::Verdict& verdict) {
+  std::printf(
+      "Attention lets every word of a sentence look at every other. This program\n"
+      "computes it, writes each operation on a tape, walks the tape backwards to get\n"
+      "the gradients, and holds every one of them against the textbook's formula.\n");
+  show::heading("1. On the board: two tokens, one head, d = 4");
+  const double ln3 = std::log(3.0);
+  MicroTape tape;
+  const auto leaf = [&](const char* name, const Nested& numbers) {
+    return tape.leaf(Tensor::of(numbers, options.dtype), name);
+  };
+  const Var Q = leaf("Q", {{2, 0, 0, 0}, {0, 2, 0, 0}});
+  const Var K = leaf("K", {{ln3, 0, 0, 0}, {0, ln3, 0, 0}});
+  const Var V = leaf("V", {{4, 0}, {0, 8}});
+
+  // Forward. The tape writes down each line.
+  const Var S = matmul_nt(Q, K, Scale{1 / std::sqrt(4.0), R"(\frac{1}{\sqrt{d}})"}).named("S");
+  const Var P = softmax(S).named("P");
+  const Var C = matmul(P, V).named("C");
+  std::printf(
+      "Each row of Q asks, each row of K answers: S holds how well they match. Softmax\n"
+      "makes each row of S sum to 1, and P mixes the rows of V accordingly.\n\n");
+  for (const auto& [name, x] : {std::pair{"Q", Q}, {"K", K}, {"V", V}})
+    show::matrix(name, x.value());
+  for (const auto& [name, x] : {std::pair{"S", S}, {"P", P}, {"C", C}})
+    show::matrix(std::string(name) + " = " + forward_text(tape, x.node()), x.value());
+
+  // Backward, from a seed of ones: the rules are those that the ops recorded.
+  std::printf(
+      "\nNow backwards. dX is the derivative of the loss by X. Let the loss be the sum of\n"
+      "all numbers in C; then dC is all ones, and the chain rule gives the rest.\n\n");
+  Sweep sweep(C, Tensor::full({2, 2}, 1, options.dtype));
+  while (!sweep.done()) sweep.step();
+  const Gradients d = sweep.gradients();
+  show::matrix("dC", d[C].value());
+  const auto rule = [&](const Var& y, std::size_t input, const Var& x) {
+    const Edge& edge = tape.node(y.node()).edges()[input];
+    show::matrix(
+        "d" + node_name(tape, x.node()) + " = " + rule_text(tape, y.node(), edge), d[x].value());
+  };
+  rule(C, 1, V);
+  rule(C, 0, P);
+  rule(P, 0, S);
+  rule(S, 0, Q);
+  rule(S, 1, K);
+
+  // What stands on the board, worked out by hand.
+  const double q = 3.0 / 8 * ln3;
+  const std::pair<Tensor, Nested> expected[] = {{P.value(), {{0.75, 0.25}, {0.25, 0.75}}},
+      {C.value(), {{3, 2}, {1, 6}}}, {d[V].value(), {{1, 1}, {1, 1}}},
+      {d[P].value(), {{4, 8}, {4, 8}}}, {d[S].value(), {{-0.75, 0.75}, {-0.75, 0.75}}},
+      {d[Q].value(), {{-q, q, 0, 0}, {-q, q, 0, 0}}},
+      {d[K].value(), {{-0.75, -0.75, 0, 0}, {0.75, 0.75, 0, 0}}}};
+  bool agrees = true;
+  for (const auto& [value, by_hand] : expected)
+    agrees &= compare("", value, Tensor::of(by_hand, float64), options.tolerance()).agrees;
+  std::printf("\n");
+  verdict.add("P, C, dV, dP, dS, dQ and dK are what one works out by hand", agrees);
+  write_views(options.out, "board", tape, sweep);
+}
+
+// --- part 2 ------------------------------------------------------------------------------------
+
+void read_sentence(const Options& options, show::Verdict& verdict) {
+  show::heading("2. A sentence: one head on a tape");
+  const std::vector<std::string> words = sentence::words(joined(options.sentence), 12);
+  if (words.empty()) throw ValueError("10_attention: the sentence has no words; give at least one");
+  const Index d = 8, n = static_cast<Index>(words.size());
+  std::printf(
+      "%lld words, each a vector of %lld numbers that depends on the word and its place:\n ",
+      static_cast<long long>(n), static_cast<long long>(d));
+  for (const std::string& word : words) std::printf(" %s", word.c_str());
+
+  // X is used three times; so three contributions flow back to it, and the tape adds them up.
+  MicroTape tape;
+  const Var X = tape.leaf(sentence::embed(words, d).to(options.dtype), "X");
+  const auto weight = [&](const char* name, std::uint64_t seed) {
+    return tape.leaf(Tensor::uniform({d, d}, -0.6, 0.6, seed, options.dtype), name);
+  };
+  const Var W_Q = weight("W_Q", 1), W_K = weight("W_K", 2), W_V = weight("W_V", 3);
+  const Var Q = matmul(X, W_Q).named("Q");  // [n, d]
+  const Var K = matmul(X, W_K).named("K");  // [n, d]
+  const Var V = matmul(X, W_V).named("V");  // [n, d]
+  const Scale by_width{1 / std::sqrt(static_cast<double>(d)), R"(\frac{1}{\sqrt{d}})"};
+  const Var S = matmul_nt(Q, K, by_width).named("S");  // [n, n]
+  const Var P = softmax(S).named("P");                 // [n, n]
+  const Var C = matmul(P, V).named("C");               // [n, d]
+
+  std::printf("\n\nThe tape, in the order in which it was computed:\n\n%s", to_text(tape).c_str());
+  std::printf("\nThe sweep walks it backwards, one node at a time:\n\n");
+  const Tensor dC = Tensor::randn({n, d}, 4, options.dtype);
+  Sweep sweep(C, dC);
+  show::sweep_aloud(tape, sweep);
+  const Gradients g = sweep.gradients();
+
+  std::printf("\nThe closed form, by plain loops, beside the tape:\n\n");
+  const heads::Chain chain =
+      heads::closed_form_chain({Q.value(), K.value(), V.value(), {}, dC}, options.break_it);
+  const heads::Recorded recorded{Q, K, V, S, P, C, g};
+  verdict.add(heads::compare_chain(chain, recorded, options.tolerance()));
+  std::printf("\nWhat must hold whatever the numbers are:\n\n");
+  heads::check_invariants(recorded, options.tolerance(), verdict);
+  std::printf("\nWho looks at whom (P; rows look, columns are looked at):\n\n%s",
+      heatmap(P.value(), words, words, DarkestShade::largest).c_str());
+
+  write_views(options.out, "attention", tape, sweep);
+}
+
+// --- part 3 ------------------------------------------------------------------------------------
+
+void pytorch(const Options& options, show::Verdict& verdict) {
+  show::heading("3. MultiHeadAttention, against PyTorch");
+  const Safetensors file = read_safetensors(options.reference);
+  const auto number = [&](const char* key) { return std::stoll(file.metadata.at(key)); };
+  const auto stored = [&](const std::string& name) {
+    return file.tensors.at(name).to(options.dtype);
+  };
+  std::printf("embed %lld, %lld heads%s; parameters, inputs and gradients made by %s.\n\n",
+      number("embed"), number("heads"), number("causal") ? ", causal" : "",
+      file.metadata.at("made_by").c_str());
+
+  MultiHeadAttention attention(
+      number("embed"), number("heads"), 0, number("causal") != 0, {.dtype = options.dtype});
+  TensorMap parameters;
+  for (const char* name : {"in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias"})
+    parameters[name] = stored(name);
+  attention.load_state_dict(parameters);
+
+  // One X for query, key and value: nobody has to add dq + dk + dv, the tape does.
+  MicroTape tape;
+  const Var X = tape.leaf(stored("query"), "X");
+  const Var M = file.tensors.count("mask") ? tape.constant(stored("mask"), "mask") : Var();
+  const Var Y = attention(X, X, X, M);
+  std::printf("%s\n", to_text(tape).c_str());
+  Sweep sweep(Y, stored("dy"));
+  show::sweep_aloud(tape, sweep);
+  const Gradients g = sweep.gradients();
+
+  std::printf("\nPyTorch's numbers beside the tape's:\n\n");
+  const double rtol = options.dtype == float64 ? 1e-9 : 2e-4;
+  std::vector<Comparison> rows{compare("Y", Y.value(), stored("y"), rtol),
+      compare("P", attention.weights(), stored("attn_weights"), rtol),
+      compare("dX", g[X].value(), stored("grad.query"), rtol)};
+  // PyTorch packs the weights of q, k and v into one matrix, the biases into one vector.
+  const std::vector<Parameter> p = attention.parameters();
+  const auto packed = [&](std::size_t first) {
+    return concat({g[p[first]], g[p[first + 2]], g[p[first + 4]]}, 0).value();
+  };
+  rows.push_back(compare("dW_Q, dW_K, dW_V", packed(0), stored("grad.in_proj_weight"), rtol));
+  rows.push_back(compare("db_Q, db_K, db_V", packed(1), stored("grad.in_proj_bias"), rtol));
+  rows.push_back(compare("dW_O", g[p[6]].value(), stored("grad.out_proj.weight"), rtol));
+  rows.push_back(compare("db_O", g[p[7]].value(), stored("grad.out_proj.bias"), rtol));
+  verdict.add(rows);
+
+  std::printf("\nThe chain, head by head, by plain loops:\n\n");
+  const auto node = [&](const char* name) { return heads::find(tape, name); };
+  const heads::Recorded recorded{
+      node("Q"), node("K"), node("V"), node("S"), node("P"), node("C"), g};
+  const heads::Chain chain =
+      heads::closed_form_chain({recorded.Q.value(), recorded.K.value(), recorded.V.value(),
+                                   heads::mask_of(tape), g[recorded.C].value()},
+          options.break_it);
+  verdict.add(heads::compare_chain(chain, recorded, options.tolerance()));
+  std::printf("\nAnd the invariants:\n\n");
+  heads::check_invariants(recorded, options.tolerance(), verdict);
+  const Tensor weights = attention.weights();
+  for (Index h = 0; h < std::min<Index>(2, weights.extent(1)); ++h) {
+    const Tensor one =
+        weights.slice(0, 0, 1).slice(1, h, h + 1).reshape({weights.extent(2), weights.extent(3)});
+    std::printf("\nP of head %lld:\n\n%s", static_cast<long long>(h),
+        heatmap(one, heads::tokens("q", one.extent(0)), heads::tokens("k", one.extent(1))).c_str());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  options.sentence = {"the cat sat on the mat because it was warm"};
+  std::string dtype = "float64";
+  CLI::App app(
+      "Attention on a tape: every gradient held against the textbook, and against PyTorch.");
+  app.add_option("sentence", options.sentence, "Words to attend to (UTF-8; the first 12 are used)")
+      ->capture_default_str();
+  app.add_option("--dtype", dtype, "float64 or float32")
+      ->check(CLI::IsMember({"float64", "float32"}))
+      ->capture_default_str();
+  app.add_option("--out", options.out,
+      "Folder for attention.dot, .svg and .txt, and the same of the board example");
+  app.add_option("--reference", options.reference, "A safetensors file that PyTorch made");
+  app.add_flag(
+      "--break", options.break_it, "Forget the row sum in the closed form, to see a check fail");
+  CLI11_PARSE(app, argc, argv);
+  options.dtype = dtype == "float64" ? float64 : float32;
+
+  try {
+    show::Verdict verdict;
+    board(options, verdict);
+    read_sentence(options, verdict);
+    pytorch(options, verdict);
+    return verdict.conclude();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "10_attention: %s\n", error.what());
+    return 1;
+  }
+}
