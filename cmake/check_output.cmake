@@ -1,6 +1,7 @@
 # Runs PROGRAM and compares what it prints with the file EXPECTED, if there is one.
 # After a change that is meant: cmake -D UPDATE=ON -D PROGRAM=.. -D EXPECTED=.. -P check_output.cmake
 
+cmake_minimum_required(VERSION 3.22)
 get_filename_component(name ${PROGRAM} NAME)
 set(printed_file ${CMAKE_CURRENT_BINARY_DIR}/${name}.printed)
 execute_process(COMMAND ${PROGRAM} RESULT_VARIABLE result OUTPUT_FILE ${printed_file})

@@ -22,6 +22,7 @@ if(NOT DEFINED PROGRAM)
   return()
 endif()
 
+cmake_minimum_required(VERSION 3.22)
 if(CATCH2 VERSION_LESS 3)
   set(list_names --list-test-names-only)  # its exit code is the number of tests
   set(no_match_is_an_error "--warn NoTests")

@@ -1,6 +1,6 @@
 #pragma once
 
-// The parts of the pool, for its own sources. pool.cpp tells how they work together.
+// Internal: the parts of the pool, for its own sources. pool.cpp tells how they work together.
 
 #include <cstddef>
 #include <new>

@@ -56,6 +56,9 @@ MicroTape::MicroTape(Keep keep) : slot_(slot_shelf().take(this)), keep_(keep) {
 MicroTape::~MicroTape() {
   clear();
   slot_shelf().give_back(slot_);
+  // Let go of the nodes and the arena first, so that the system gets their memory too.
+  chunks_.clear();
+  blocks_.clear();
   release_memory();
 }
 

@@ -1,0 +1,47 @@
+# What users may include: installed, and part of <microtape/microtape.hpp>. Every other header says
+# "Internal" at its top; a test sees to it that each is one or the other.
+
+set(public_headers
+  core/dtype.hpp
+  core/error.hpp
+  core/pool.hpp
+  core/random.hpp
+  core/shape.hpp
+  core/tensor.hpp
+  core/io/safetensors.hpp
+  core/kernels/elementwise.hpp
+  core/kernels/layout.hpp
+  core/kernels/matmul.hpp
+  core/kernels/reduce.hpp
+  core/kernels/softmax.hpp
+  tape/backward.hpp
+  tape/compare.hpp
+  tape/function_ref.hpp
+  tape/gradcheck.hpp
+  tape/micro_tape.hpp
+  tape/node.hpp
+  tape/ops.hpp
+  tape/parameter.hpp
+  tape/record.hpp
+  tape/var.hpp
+  tape/ops/arithmetic.hpp
+  tape/ops/functions.hpp
+  tape/ops/index.hpp
+  tape/ops/linalg.hpp
+  tape/ops/normalize.hpp
+  tape/ops/reduce.hpp
+  tape/ops/shape.hpp
+  tape/view/array.hpp
+  tape/view/dot.hpp
+  tape/view/equation.hpp
+  tape/view/evaluate.hpp
+  tape/view/formula.hpp
+  tape/view/formula_call.hpp
+  tape/view/formula_check.hpp
+  tape/view/heatmap.hpp
+  tape/view/svg.hpp
+  tape/view/text.hpp
+  layers/attention.hpp
+  layers/dropout.hpp
+  layers/layer.hpp
+  layers/linear.hpp)

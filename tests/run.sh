@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# Everything that CI checks: ./tests/run.sh [--slow]; --slow adds the tests in *_slow_test.cpp.
+# Ends with a line for each part: what it was, whether it passed, how long it took.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source cmake/setup.sh
+
+without="slow"
+case ${1:-} in
+  "") ;;
+  --slow) without="^$" ;;
+  *) echo "Usage: tests/run.sh [--slow]" >&2; exit 2 ;;
+esac
+
+# Only CI installs a second compiler; elsewhere it is used if it is there.
+extras=()
+if ! has_header catch2/catch.hpp && ! has_header catch2/catch_test_macros.hpp; then
+  extras+=(catch2)
+fi
+if [ -n "${CI:-}" ]; then
+  for package in clang-19 clang-format-19 python3; do
+    if ! has "$package"; then extras+=("$package"); fi
+  done
+fi
+install_packages ${extras[@]+"${extras[@]}"} || exit 1
+if has ccache; then
+  export CMAKE_CXX_COMPILER_LAUNCHER=ccache
+  export CCACHE_SLOPPINESS=pch_defines,time_macros
+fi
+
+report=()
+failed=0
+
+# part NAME COMMAND..: runs it and remembers how it went.
+part() {
+  local name=$1 start=$SECONDS result=passed
+  shift
+  say "$name"
+  "$@" || { result=FAILED; failed=1; }
+  report+=("$(printf '%-8s %5d s  %s' "$result" $((SECONDS - start)) "$name")")
+}
+
+# Prints ctest's failures and its count, not the hundreds that passed.
+run_ctest() {
+  ctest --test-dir "$1" --parallel 2 --output-on-failure --no-tests=error --label-exclude "$2" |
+    awk '/ Passed / || /^ *Start +[0-9]+:/ { next } { print }'
+}
+
+# Configures a preset, builds it, and runs its tests, but those of the installation.
+build_and_test() {
+  local preset=$1
+  shift
+  quietly cmake --preset "$preset" "$@" &&
+    quietly cmake --build "build/$preset" --parallel 2 &&
+    run_ctest "build/$preset" "$without|install"
+}
+
+start_and_test() {
+  ./tutorials/start.sh && quietly cmake --build build/release --parallel 2 &&
+    run_ctest build/release "$without"
+}
+
+check_format() {
+  git ls-files -z -c -o --exclude-standard '*.cpp' '*.hpp' | xargs -0 "$1" --dry-run -Werror
+}
+
+first_of() {
+  local name
+  for name in "$@"; do
+    if has "$name"; then echo "$name"; return; fi
+  done
+}
+
+part "./tutorials/start.sh; release: all tests, also those of the installation" start_and_test
+part "address and undefined-behaviour sanitizers" build_and_test asan
+part "reference matrix product, warnings as errors" build_and_test ci-reference
+clang=$(first_of clang++-19 clang++ clang++-18 clang++-17)
+if [ -n "$clang" ]; then
+  part "$clang, warnings as errors" build_and_test ci-clang -D CMAKE_CXX_COMPILER="$clang"
+fi
+format=$(first_of clang-format-19)
+if [ -n "$format" ]; then part "format" check_format "$format"; fi
+
+say "Summary"
+printf '%s\n' "${report[@]}"
+exit "$failed"
