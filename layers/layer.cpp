@@ -49,6 +49,13 @@ Tensor Layer::backward(const Tensor& dy) {
   if (!call_ || !call_->y.defined())
     throw TapeError(cat(name_,
         ": backward before forward: there is no result to go back from; call forward() first"));
+  const Tensor& y = call_->y.value();
+  if (dy.shape() != y.shape())
+    throw ShapeError(cat("backward: dy does not fit: dy ", dy.shape(), ", y ", y.shape(),
+        "; the adjoint of y has y's shape"));
+  if (dy.dtype() != y.dtype())
+    throw DTypeError(cat("backward: dy does not fit: dy ", dy.dtype(), ", y ", y.dtype(),
+        "; convert it with to(", y.dtype(), ")"));
   Gradients gradients = microtape::backward(call_->y, dy);
   std::vector<Tensor> of_inputs;
   for (const Var& x : call_->inputs) {
@@ -97,7 +104,6 @@ std::vector<Parameter> Layer::parameters() {
 
 // --- state -------------------------------------------------------------------------------------
 
-/// All parameters by name, in order, each name once.
 Layer::NamedParameters Layer::named_parameters() {
   NamedParameters named;
   collect("", named);

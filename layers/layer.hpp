@@ -64,6 +64,10 @@ class Layer {
   const std::string& name() const { return name_; }
   /// Its own parameters and its children, in order.
   virtual std::vector<Member> members() = 0;
+  /// All parameters by name, those of children included, in order: "weight", "q_proj.weight".
+  /// @throws ValueError if two have one name
+  using NamedParameters = std::vector<std::pair<std::string, Parameter>>;
+  NamedParameters named_parameters();
   /// All parameters, those of children included, in order; a shared (tied) one once.
   std::vector<Parameter> parameters();
 
@@ -106,8 +110,6 @@ class Layer {
   };
 
   void set_training(bool is_training);
-  using NamedParameters = std::vector<std::pair<std::string, Parameter>>;
-  NamedParameters named_parameters();
   void collect(const std::string& prefix, NamedParameters& out);
   TensorMap rename(TensorMap state, const std::string& prefix);
 

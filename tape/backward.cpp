@@ -150,7 +150,8 @@ Gradients Sweep::gradients() && {
   out.slot_ = y_.slot_;
   out.generation_ = y_.generation_;
   out.keep_ = tape->keep();
-  out.watched_ = tape->watched();
+  for (const MicroTape::Watched& watched : tape->watched())
+    out.watched_.emplace_back(watched.parameter, watched.var.node());
   out.is_kept_.resize(tape->size());
   for (NodeId id = 0; id < tape->size(); ++id) {
     const Node& node = tape->node(id);
@@ -165,39 +166,47 @@ bool Gradients::is_mine(const Var& x) const {
   return x.slot_ == slot_ && x.generation_ == generation_;
 }
 
-bool Gradients::reached(const Var& x) const {
-  return is_mine(x) && x.node() < adjoints_.size() && adjoints_[x.node()].defined();
-}
-
 Var Gradients::operator[](const Var& x) const {
   if (x.slot_ && !is_mine(x))
     throw TapeError(
         "Gradients: x is not from the tape of this sweep, or from before its last clear()");
-  if (x.slot_ && keep_ == Keep::needed && x.node() != kNoNode && x.node() < is_kept_.size() &&
-      !is_kept_[x.node()])
-    throw TapeError(cat("Gradients: the adjoint of node ", x.node(), " ", x.shape(),
+  return adjoint_of(x.node(), x.value());
+}
+
+Var Gradients::operator[](const Parameter& parameter) const {
+  return adjoint_of(node_of(parameter), parameter.value());
+}
+
+Var Gradients::adjoint_of(NodeId node, const Tensor& x) const {
+  if (node != kNoNode && node >= is_kept_.size())
+    throw TapeError(cat("Gradients: x ", x.shape(), " was computed after the sweep, node ", node,
+        "; y cannot depend on it; sweep again from what does"));
+  const bool is_kept = node != kNoNode && is_kept_[node];
+  if (!is_kept && node != kNoNode && keep_ == Keep::needed)
+    throw TapeError(cat("Gradients: the adjoint of node ", node, " ", x.shape(),
         " was not kept: the tape is Keep::needed, which keeps those of leaves and parameters; "
         "use Keep::everything"));
-  if (x.node() != kNoNode && x.node() >= is_kept_.size())
-    throw TapeError(cat("Gradients: x ", x.shape(), " was computed after the sweep, node ",
-        x.node(), "; y cannot depend on it; sweep again from what does"));
-  if (x.node() == kNoNode || !is_kept_[x.node()])
+  if (!is_kept)
     throw TapeError(cat("Gradients: x ", x.shape(),
         " is a constant; only what depends on a leaf or parameter has an adjoint"));
-  if (reached(x)) return adjoints_[x.node()];
+  if (is_reached(node)) return adjoints_[node];
   return Tensor::zeros(x.shape(), x.dtype());
 }
 
-const Var& Gradients::leaf_of(const Parameter& parameter) const {
-  for (const MicroTape::Watched& watched : watched_)
-    if (watched.parameter == parameter) return watched.var;
+bool Gradients::is_reached(NodeId node) const {
+  return node < adjoints_.size() && adjoints_[node].defined();
+}
+
+bool Gradients::reached(const Var& x) const { return is_mine(x) && is_reached(x.node()); }
+
+bool Gradients::reached(const Parameter& parameter) const { return is_reached(node_of(parameter)); }
+
+NodeId Gradients::node_of(const Parameter& parameter) const {
+  for (const auto& [watched, node] : watched_)
+    if (watched == parameter) return node;
   throw TapeError(cat("Gradients: the tape did not watch parameter ", parameter.name(), " ",
       parameter.value().shape(), "; only what was used has a gradient"));
 }
-
-Var Gradients::operator[](const Parameter& parameter) const { return (*this)[leaf_of(parameter)]; }
-
-bool Gradients::reached(const Parameter& parameter) const { return reached(leaf_of(parameter)); }
 
 // --- the loop ----------------------------------------------------------------------------------
 

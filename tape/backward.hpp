@@ -1,5 +1,6 @@
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include <microtape/tape/micro_tape.hpp>
@@ -30,14 +31,17 @@ class Gradients {
   friend class Sweep;
   Gradients() = default;
   bool is_mine(const Var& x) const;
-  const Var& leaf_of(const Parameter& parameter) const;
+  bool is_reached(NodeId node) const;
+  Var adjoint_of(NodeId node, const Tensor& x) const;
+  NodeId node_of(const Parameter& parameter) const;
 
   const TapeSlot* slot_ = nullptr;
   std::uint32_t generation_ = 0;
   Keep keep_ = Keep::everything;
   std::vector<Var> adjoints_;  // [node]
   std::vector<bool> is_kept_;  // [node]: active, and for Keep::needed a leaf or parameter
-  std::vector<MicroTape::Watched> watched_;
+  // Not the parameters' values: an optimizer that writes in place must find itself alone.
+  std::vector<std::pair<Parameter, NodeId>> watched_;
 };
 
 /// The backward pass, one node at a time.

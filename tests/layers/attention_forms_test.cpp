@@ -115,10 +115,10 @@ TEST_CASE("backward refuses a dy of another shape or dtype and can then be given
   const Tensor x = random({2, 3, 8}, 1), dy = random({2, 3, 8}, 2);
   layer.forward(x);
   CHECK_THROWS_MATCHES(layer.backward(random({2, 4, 8}, 1)), ShapeError,
-      says("backward: the seed does not fit: seed [2, 4, 8], y [2, 3, 8]; the adjoint of y has y's "
+      says("backward: dy does not fit: dy [2, 4, 8], y [2, 3, 8]; the adjoint of y has y's "
            "shape"));
   CHECK_THROWS_MATCHES(layer.backward(dy.to(float32)), DTypeError,
-      says("backward: the seed does not fit: seed float32, y float64; convert it with "
+      says("backward: dy does not fit: dy float32, y float64; convert it with "
            "to(float64)"));
   CHECK_THROWS_AS(layer.gradients(), TapeError);  // nothing was computed
   const Tensor dx = layer.backward(dy);
