@@ -203,6 +203,9 @@ TEST_CASE("recorded adjoints of named nodes are named d and their name") {
   CHECK(name(g[k]) == "dK");
   CHECK(name(g[s]) == "dS");  // the sum of both contributions, not the first
   CHECK(tape.node(g[s].node()).op() == "add");
+  int sums = 0;
+  for (const Node& node : tape.nodes()) sums += node.name() == "dS";
+  CHECK(sums == 1);
   CHECK(std::string(tape.node(g[s].node()).latex()) == R"(d\mathbf{S})");
   CHECK(name(g[loss]) == "dloss");
 }

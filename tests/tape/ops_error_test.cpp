@@ -15,9 +15,9 @@ TEST_CASE("ops of two Vars refuse shapes that do not broadcast and name the axis
   using Binary = Var (*)(const Var&, const Var&);
   const std::vector<std::pair<std::string, Binary>> ops{
       {"add", add}, {"sub", sub}, {"mul", mul}, {"div", div}};
-  for (const auto& [op, f] : ops)
+  for (const auto& [op, function] : ops)
     check_refused({refusal<ShapeError>(
-        [f = f](const Make& make) { f(make(ramp({2, 3})), make(ramp({2}))); },
+        [f = function](const Make& make) { f(make(ramp({2, 3})), make(ramp({2}))); },
         op + ": cannot broadcast: a [2, 3] with b [2]; axis -1 has extents 3 and 2; they must be "
              "equal, or one of them 1")});
 }
@@ -26,19 +26,20 @@ TEST_CASE("ops of two Vars refuse two dtypes and int64, whether or not they broa
   using Binary = Var (*)(const Var&, const Var&);
   const std::vector<std::pair<std::string, Binary>> ops{
       {"add", add}, {"sub", sub}, {"mul", mul}, {"div", div}};
-  for (const auto& [op, f] : ops)
+  for (const auto& [op, function] : ops)
     check_refused({
-        refusal<DTypeError>([f = f](const Make& make) { f(make(kFloat), make(kDouble)); },
+        refusal<DTypeError>([f = function](const Make& make) { f(make(kFloat), make(kDouble)); },
             op +
                 ": dtypes differ: a float32 [2], b float64 [2]; both must be the same; convert one "
                 "with to(float64)"),
-        refusal<DTypeError>([f = f](const Make& make) { f(make(kFloat), make(f64(1))); },
+        refusal<DTypeError>([f = function](const Make& make) { f(make(kFloat), make(f64(1))); },
             op + ": dtypes differ: a float32 [2], b float64 []; both must be the same; convert one "
                  "with to(float64)"),
-        refusal<DTypeError>([f = f](const Make& make) { f(make(kDouble), make(kInt)); },
+        refusal<DTypeError>([f = function](const Make& make) { f(make(kDouble), make(kInt)); },
             op + ": needs float32 or float64: b int64 [2]; convert it with to(float64)"),
         // Bug: two int64 of two shapes were repeated, and recorded, before they were refused.
-        refusal<DTypeError>([f = f](const Make& make) { f(make(kInt), make(i64({{1}, {2}}))); },
+        refusal<DTypeError>(
+            [f = function](const Make& make) { f(make(kInt), make(i64({{1}, {2}}))); },
             op + ": needs float32 or float64: a int64 [2]; convert it with to(float32)"),
     });
 }
@@ -61,8 +62,8 @@ TEST_CASE("ops of one Var refuse int64") {
       {"logsumexp", [](const Var& x) { return logsumexp(x); }},
       {"var", [](const Var& x) { return var(x); }},
       {"sum_to", [](const Var& x) { return sum_to(x, {}); }}};
-  for (const auto& [op, f] : ops)
-    check_refused({refusal<DTypeError>([f = f](const Make& make) { f(make(kInt)); },
+  for (const auto& [op, function] : ops)
+    check_refused({refusal<DTypeError>([f = function](const Make& make) { f(make(kInt)); },
         op + ": needs float32 or float64: x int64 [2]; convert it with to(float32)")});
 }
 
@@ -164,13 +165,13 @@ TEST_CASE("the reductions refuse axes that do not exist or stand twice") {
       {"max", [](const Var& x, const Indices& a) { return max(x, a); }},
       {"logsumexp", [](const Var& x, const Indices& a) { return logsumexp(x, a); }},
       {"var", [](const Var& x, const Indices& a) { return var(x, a); }}};
-  for (const auto& [op, f] : ops)
+  for (const auto& [op, function] : ops)
     check_refused({
-        refusal<IndexError>([f = f](const Make& make) { f(make(ramp({2, 3})), -3); },
+        refusal<IndexError>([f = function](const Make& make) { f(make(ramp({2, 3})), -3); },
             op + ": axis -3 does not exist: x [2, 3] has rank 2; axes are -2 .. 1"),
-        refusal<IndexError>([f = f](const Make& make) { f(make(f64(1)), 0); },
+        refusal<IndexError>([f = function](const Make& make) { f(make(f64(1)), 0); },
             op + ": axis 0 does not exist: x [] is a scalar, rank 0; leave the axis out"),
-        refusal<ValueError>([f = f](const Make& make) { f(make(ramp({2, 3})), {1, -1}); },
+        refusal<ValueError>([f = function](const Make& make) { f(make(ramp({2, 3})), {1, -1}); },
             op + ": an axis is named twice: axes [1, -1], x [2, 3]; name each once"),
     });
 }
