@@ -5,19 +5,16 @@
 // it out again:
 //
 //   small, up to 1 KB   Sizes are rounded up to a multiple of 32 bytes: 32 classes. Blocks of a
-//   class
-//                       are cut from a slab of 64 KB. Free blocks of a class form a stack: each
-//                       holds the address of the next, so allocate() pops and deallocate() pushes,
-//                       a few instructions each. Every thread has stacks of its own, so no lock is
-//                       needed.
+//                       class are cut from a slab of 64 KB. Free blocks of a class form a stack:
+//                       each holds the address of the next, so allocate() pops and deallocate()
+//                       pushes, a few instructions each. Every thread has stacks of its own, so
+//                       no lock is needed.
 //   the depot           When a thread has two full stacks of a class it leaves one in the depot,
-//   and
-//                       when it has none it takes one from there. So a block may be freed on
-//                       another thread than the one that made it, and what one thread frees another
-//                       can use. A thread that ends leaves all it has.
+//                       and when it has none it takes one from there. So a block may be freed on
+//                       another thread than the one that made it, and what one thread frees
+//                       another can use. A thread that ends leaves all it has.
 //   large, above 1 KB   Sizes are rounded up to one of four steps an octave (5, 6, 7, 8 times a
-//   power
-//                       of two), and free blocks wait in one list a size for all threads
+//                       power of two), and free blocks wait in one list a size for all threads
 //                       (pool_large.cpp). At most 1 GB waits there; beyond that they go straight
 //                       back.
 //

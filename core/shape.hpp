@@ -109,8 +109,8 @@ Indices normalize_permutation(const Shape& shape, const Indices& order);
 /// @throws ShapeError that names `op`, both shapes and the axis that fails
 Shape broadcast_shape(std::string_view op, const Shape& a, const Shape& b);
 
-/// The extents with at most one -1 replaced so that the shape has `size` elements.
-/// @throws ShapeError if that is impossible
+/// The extents as a shape with as many elements as `from`; one of them may be -1, to be inferred.
+/// @throws ShapeError `reshape: cannot turn x [2, 3] into [4, -1]: ...` if that is impossible
 Shape infer_shape(const Shape& from, const Indices& extents);
 
 }  // namespace microtape

@@ -5,8 +5,8 @@
 
 namespace microtape {
 
-/// Attention with several heads: per head S = Q K^T / sqrt(d), P = softmax(S + M), C = P V, where d
-/// = embed / num_heads; the heads merged and mapped once more.
+/// Attention with several heads: per head S = Q K^T / sqrt(d), P = softmax(S + M), C = P V, where
+/// d = embed / num_heads; the heads merged and mapped once more.
 ///
 /// Everything is composed from ops, so every gradient is on the tape. The scores take B H Tq Tk
 /// numbers: this is not FlashAttention.
@@ -17,8 +17,8 @@ class MultiHeadAttention : public Layer {
   /// @param embed      E, the width of inputs and output; divisible by num_heads
   /// @param num_heads  H, at least 1
   /// @param dropout    0 <= dropout < 1, on P while training
-  /// @param causal     adds -1e9 above the diagonal of the scores, together with a mask if there is
-  /// one
+  /// @param causal     adds -1e9 above the diagonal of the scores, together with a mask if there
+  ///                   is one
   /// @param options    the four projections get seeds of their own from options.seed
   /// @throws ValueError if one of them is out of range
   MultiHeadAttention(Index embed, Index num_heads, double dropout = 0, bool causal = false,
@@ -32,13 +32,12 @@ class MultiHeadAttention : public Layer {
   /// @param key    [B, Tk, E]
   /// @param value  [B, Tk, E]
   /// @param mask   nothing, or [Tq, Tk] of the inputs' dtype, which is added to the scores: 0
-  /// allows, a
-  ///               large negative number suppresses. Not boolean. A row of -1e9 throughout is
-  ///               finite: in float64 it is the softmax of the scores, in float32 uniform.
+  ///               allows, a large negative number suppresses. Not boolean. A row of -1e9
+  ///               throughout is finite: in float64 it is the softmax of the scores, in float32
+  ///               uniform.
   /// @return       [B, Tq, E]
   /// @throws ShapeError if shapes do not fit, also causal with Tq != Tk; DTypeError; ValueError if
-  /// a
-  ///         row of the mask leaves no key (-inf at all that is allowed), or holds NaN or +inf
+  ///         a row of the mask leaves no key (-inf at all that is allowed), or holds NaN or +inf
   Var operator()(const Var& query, const Var& key, const Var& value, const Var& mask = {});
 
   using Layer::forward;

@@ -64,9 +64,10 @@ class Layer {
   const std::string& name() const { return name_; }
   /// Its own parameters and its children, in order.
   virtual std::vector<Member> members() = 0;
-  /// All parameters by name, those of children included, in order: "weight", "q_proj.weight".
-  /// @throws ValueError if two have one name
+  /// Parameters with their names, in order.
   using NamedParameters = std::vector<std::pair<std::string, Parameter>>;
+  /// All parameters by name, those of children included: "weight", "q_proj.weight".
+  /// @throws ValueError if two have one name
   NamedParameters named_parameters();
   /// All parameters, those of children included, in order; a shared (tied) one once.
   std::vector<Parameter> parameters();

@@ -6,8 +6,8 @@ namespace microtape {
 
 /// y = x W^T + b, the same affine map for every row.
 ///
-/// Composed from ops, so its backward pass is on the tape: dX = dY W, dW = dY^T X over all rows, db
-/// = the sum of dY over all rows.
+/// Composed from ops, so its backward pass is on the tape: dX = dY W, dW = dY^T X over all rows,
+/// db = the sum of dY over all rows.
 class Linear : public Layer {
  public:
   /// W [out, in] is uniform in +-sqrt(6 / (in + out)), b [out] is 0.

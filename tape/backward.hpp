@@ -78,8 +78,7 @@ class Sweep {
   /// Applies the rules of node at() and moves to the next node that has an adjoint and inputs to
   /// pass it to.
   /// @throws TapeError when done, or if the tape has been cleared; ShapeError or DTypeError if a
-  /// rule
-  ///         returns an adjoint that does not fit its input
+  ///         rule returns an adjoint that does not fit its input
   Step step();
   /// step() without a report.
   void advance() { apply_rules(nullptr); }

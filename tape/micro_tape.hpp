@@ -19,8 +19,7 @@ enum class Keep : std::uint8_t { everything, needed };
 /// A named part of a computation; nodes know which they were computed in.
 struct ScopeInfo {
   std::string name;
-  std::string
-      formula;  ///< what the whole scope computes, e.g. `\operatorname{heads}(@x)`, or empty
+  std::string formula;  ///< what the whole computes: `\operatorname{heads}(@x)`; may be empty
   std::uint32_t parent;
 };
 
@@ -69,13 +68,12 @@ class MicroTape {
   /// gradcheck needs it.
   /// @param x  on this tape, of the parameter's shape and dtype
   /// @throws TapeError if x stands elsewhere, or the tape watches the parameter already;
-  /// ShapeError,
-  ///         DTypeError
+  ///         ShapeError, DTypeError if x is of another shape or dtype
   void bind(const Parameter& parameter, const Var& x);
 
   /// Nodes computed while the result lives belong to scope `name`; scopes nest.
   /// @param formula  what the whole scope computes, for views that show it as one line; may be
-  /// empty
+  ///                 empty
   Scope scope(std::string_view name, std::string_view formula = "");
   /// All scopes; number 0 is the outermost and has no name.
   const std::vector<ScopeInfo>& scopes() const { return scopes_; }

@@ -31,8 +31,7 @@ Safetensors read_safetensors(const std::filesystem::path& path);
 /// Writes such a file: to a temporary one beside it, which is then renamed, so that a failure
 /// leaves what was there before.
 /// @throws FileError that names the path; ValueError if a name or a text is not UTF-8, or a tensor
-/// is
-///         named "__metadata__"
+///         is named "__metadata__"
 void write_safetensors(
     const std::filesystem::path& path, const TensorMap& tensors, const Metadata& metadata = {});
 

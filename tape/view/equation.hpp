@@ -13,14 +13,13 @@ namespace microtape {
 /// is unique. The adjoint of either has a d before it.
 enum class NodeNames : std::uint8_t { given, numbers };
 
-/// "S", or "#12" for a node without a name. A control character in a
-/// name, which would break the line, is a space.
+/// "S", or "#12" for a node without a name. A control character in a name, which would break the
+/// line, is a space.
 std::string node_name(const MicroTape& tape, NodeId id, NodeNames names = NodeNames::given);
 
 /// The right side of y = ..: `Q K^T / sqrt(d)`.
 /// @throws ValueError if the formula or the symbol of an attribute lies outside the subset, or
-/// names
-///         what the node does not have
+///         names what the node does not have
 Formula forward_equation(const MicroTape& tape, NodeId id, NodeNames names = NodeNames::given);
 /// The right side of (adjoint of the input) = ..: `dS K / sqrt(d)`.
 /// @throws ValueError as above

@@ -128,8 +128,7 @@ Array mapped_along(const Array& x, const Indices& axes, const Along& along) {
   return out;
 }
 
-// --- moving numbers
-// --------------------------------------------------------------------------------
+// --- moving numbers ----------------------------------------------------------------------------
 
 /// To the target; axes that a reduction dropped are put back first.
 Array respread(const Array& g, const Indices& axes, const Shape& target) {

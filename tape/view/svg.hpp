@@ -6,9 +6,10 @@
 namespace microtape {
 
 /// Lays a graph out and writes it as a picture, with Graphviz's `dot`, started without a shell.
+/// @param path  the picture; replaced if it exists
 /// @param dot   a graph in the DOT language, such as to_dot() makes
-/// @throws FileError that names the package if `dot` is not installed, or says what it complained
-/// of
+/// @throws FileError if the picture cannot be written, if `dot` is not installed (it names the
+///         package), or with the exit status of `dot` if that fails
 void write_svg(const std::filesystem::path& path, const std::string& dot);
 
 }  // namespace microtape
