@@ -19,8 +19,8 @@
 //                       back.
 //
 // release_memory() counts, slab by slab, how many of its blocks lie free in the depot, and gives
-// back the slabs of which all do. The slab of a block is found from its address: slabs start at a
-// multiple of their size.
+// back the slabs of which all do. The slab of a block is found from its address: slabs start at
+// multiples of 64 KB.
 
 #include <microtape/core/pool.hpp>
 

@@ -51,33 +51,44 @@ class Tensor {
   }
   ~Tensor() { release(); }
 
-  /// @name Making one
+  /// @name Making one. Each throws ShapeError if it would take more than 2^62 bytes.
   /// @{
+  /// 0 everywhere.
   static Tensor zeros(const Shape& shape, DType dtype = float32);
+  /// `value` everywhere.
+  /// @throws ValueError if the dtype is int64 and the value not a whole number
   static Tensor full(const Shape& shape, double value, DType dtype = float32);
   /// Numbers that are not set; for kernels that write all of them.
   static Tensor uninitialized(const Shape& shape, DType dtype = float32);
-  /// start, start + step, .. below stop. -> [ceil((stop - start) / step)]
-  /// @throws ValueError if step is 0 or a bound is not finite
+  /// start, start + step, .. below stop (above it if step < 0). -> [ceil((stop - start) / step)]
+  /// @throws ValueError if step is 0, a bound or step is not finite, there are more than 2^53
+  ///         numbers, or the dtype is int64 and one of them not whole
   static Tensor arange(double start, double stop, double step = 1, DType dtype = float32);
   /// Standard normal numbers; a function of (seed, position), the same on every platform.
+  /// @throws DTypeError if the dtype is int64
   static Tensor randn(const Shape& shape, std::uint64_t seed, DType dtype = float32);
   /// Numbers uniform in [low, high); a function of (seed, position), the same on every platform.
+  /// @throws ValueError unless low <= high and both are finite; DTypeError if the dtype is int64
   static Tensor uniform(
       const Shape& shape, double low, double high, std::uint64_t seed, DType dtype = float32);
   /// The numbers as written: `of({{1, 2}, {3, 4}})` is [2, 2], `of(5)` a scalar.
-  /// @throws ShapeError if the rows have different lengths
+  /// @throws ShapeError if the rows have different lengths or depths; ValueError if the dtype is
+  ///         int64 and a number not whole
   static Tensor of(const Nested& values, DType dtype = float32);
   /// The numbers in row-major order. `of({2, 3}, {1, 2, 3, 4, 5, 6})` is [2, 3].
-  /// @throws ShapeError if there are not shape.size() of them
+  /// @throws ShapeError if there are not shape.size() of them; ValueError as above
   static Tensor of(const Shape& shape, const std::vector<double>& values, DType dtype = float32);
   /// @}
 
+  /// Whether it has a value.
   bool defined() const { return header_ != nullptr; }
   DType dtype() const { return header().dtype; }
   Shape shape() const;
+  /// Number of axes.
   Index rank() const { return header().rank; }
+  /// Number of elements.
   Index size() const { return header().size; }
+  /// shape()[axis]. @throws IndexError if there is no such axis
   Index extent(Index axis) const { return shape()[axis]; }
   /// shape() == other.shape(), without making either.
   bool has_shape_of(const Tensor& other) const;

@@ -8,7 +8,8 @@ namespace microtape {
 /// otherwise, so that the mean stays; y = x in eval mode.
 ///
 /// Source: Srivastava, Hinton, Krizhevsky, Sutskever, Salakhutdinov, "Dropout: A Simple Way to
-/// Prevent Neural Networks from Overfitting", JMLR 15, 2014, section 10 (scaling at training time).
+/// Prevent Neural Networks from Overfitting", JMLR 15, 2014; in the form that scales while
+/// training. There p is the probability to stay.
 class Dropout : public Layer {
  public:
   /// @throws ValueError unless 0 <= p <= 1

@@ -12,7 +12,7 @@ class Linear : public Layer {
  public:
   /// W [out, in] is uniform in +-sqrt(6 / (in + out)), b [out] is 0.
   /// Source of the range: Glorot, Bengio, "Understanding the difficulty of training deep
-  /// feedforward neural networks", AISTATS 2010, equation 16.
+  /// feedforward neural networks", AISTATS 2010, where it is the normalized initialization.
   /// @throws ValueError unless in and out are 1 or more; DTypeError unless the dtype is floating
   Linear(Index in, Index out, const LayerOptions& options = {});
 

@@ -13,7 +13,9 @@ Var exp(const Var& x);
 Var log(const Var& x);
 /// The square root; NaN below 0, and the derivative at 0 is infinite.
 Var sqrt(const Var& x);
+/// sin x, x in radians.
 Var sin(const Var& x);
+/// cos x, x in radians.
 Var cos(const Var& x);
 /// tanh x; no finite x overflows.
 Var tanh(const Var& x);
@@ -37,7 +39,7 @@ Var silu(const Var& x);
 enum class Gelu { exact, tanh };
 /// x Phi(x), Phi the standard normal distribution function; or its approximation
 /// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
-/// Source: Hendrycks, Gimpel, "Gaussian Error Linear Units (GELUs)", arXiv:1606.08415, section 2.
+/// Source: Hendrycks, Gimpel, "Gaussian Error Linear Units (GELUs)", arXiv:1606.08415.
 Var gelu(const Var& x, Gelu form = Gelu::exact);
 
 }  // namespace microtape

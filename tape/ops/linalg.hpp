@@ -18,7 +18,7 @@ namespace microtape {
 ///         DTypeError if the dtypes differ
 ///
 /// Adjoints: Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
-/// differentiation", 2008, section 2.2.2.
+/// differentiation", 2008, section 2.2.
 Var matmul(const Var& a, const Var& b, const Scale& c = {});
 /// C = c A B^T. a [.., m, k], b [.., n, k] or [n, k] -> [.., m, n]. Otherwise as matmul.
 Var matmul_nt(const Var& a, const Var& b, const Scale& c = {});

@@ -4,11 +4,10 @@
 
 namespace microtape {
 
-/// Options of softmax: the axis, and a mask that is added to x first (0 allows, a large negative
-/// number suppresses), broadcastable to x's shape.
+/// Options of softmax.
 struct SoftmaxOptions {
   Index axis = -1;
-  Var mask = {};
+  Var mask = {};  ///< added to x first, broadcast: 0 allows, a large negative number suppresses
 };
 
 /// Softmax over an axis: e^x over the sum of e^x, shifted by the maximum, so that no finite x
@@ -17,7 +16,8 @@ struct SoftmaxOptions {
 ///         ValueError if every entry of a slice is -inf, or one is +inf
 Var softmax(const Var& x, const SoftmaxOptions& options = {});
 
-/// ln softmax(x), computed as x - logsumexp(x). x [.., n, ..] -> same shape.
+/// ln softmax(x) = x - logsumexp(x), shifted by the maximum, so that no finite x overflows.
+/// x [.., n, ..] -> same shape.
 /// @throws IndexError if there is no such axis; ValueError as softmax
 Var log_softmax(const Var& x, Index axis = -1);
 
