@@ -34,15 +34,22 @@ function(add_way way)
 endfunction()
 add_way(fast ${link_flags})
 
-# In a checked program each Tensor is a block of its own, so that a write beyond its end is seen: the
-# pool is compiled once more, with the sanitizers, and linked in front of the library.
-set(pool ${playground}/pool.o)
-add_custom_command(OUTPUT ${pool}
-  COMMAND ${CMAKE_CXX_COMPILER} ${checked_flags} -MD -MQ ${pool} -MF ${pool}.d
-    -c ${PROJECT_SOURCE_DIR}/core/pool.cpp -o ${pool}
-  DEPENDS ${PROJECT_SOURCE_DIR}/core/pool.cpp DEPFILE ${pool}.d VERBATIM
-  COMMENT "Compiling the pool for tutorials/run.sh")
-add_way(checked ${pool} ${link_flags})
+# Two sources are compiled once more, with the sanitizers, and linked in front of the library. The
+# pool: in a checked program each Tensor is a block of its own, so that a write beyond its end is seen.
+# And record(), where every op looks at its inputs: a rule that holds a Var by reference often only
+# hands it on to an op, and here it is seen that the Var is gone.
+set(watched)
+foreach(source core/pool tape/record)
+  get_filename_component(name ${source} NAME)
+  set(object ${playground}/${name}.o)
+  add_custom_command(OUTPUT ${object}
+    COMMAND ${CMAKE_CXX_COMPILER} ${checked_flags} -MD -MQ ${object} -MF ${object}.d
+      -c ${PROJECT_SOURCE_DIR}/${source}.cpp -o ${object}
+    DEPENDS ${PROJECT_SOURCE_DIR}/${source}.cpp DEPFILE ${object}.d VERBATIM
+    COMMENT "Compiling ${source}.cpp for tutorials/run.sh")
+  list(APPEND watched ${object})
+endforeach()
+add_way(checked ${watched} ${link_flags})
 
-add_custom_target(microtape_playground DEPENDS ${fast_header} ${checked_header} ${pool})
+add_custom_target(microtape_playground DEPENDS ${fast_header} ${checked_header} ${watched})
 add_dependencies(microtape_playground microtape)

@@ -56,7 +56,18 @@ if ! "$compiler" @"$playground/$way.flags" "$file" -o "$scratch/program" @"$play
 fi
 
 # Of two settings of one name the last holds, so yours come last.
-export ASAN_OPTIONS="detect_stack_use_after_return=1:detect_leaks=0:${ASAN_OPTIONS:-}"
+options=detect_stack_use_after_return=1:detect_leaks=0:log_path=$scratch/report
+export ASAN_OPTIONS="$options:${ASAN_OPTIONS:-}"
 export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
 # The detour of stderr keeps the shell's own "Aborted" out of what the program says.
-{ "$scratch/program" "$@" 2>&3 3>&-; } 3>&2 2>/dev/null
+status=0
+{ "$scratch/program" "$@" 2>&3 3>&-; } 3>&2 2>/dev/null || status=$?
+
+# What a sanitizer found, without its dump of memory, and the line of yours that is nearest to it.
+for report in "$scratch"/report.*; do
+  if [ ! -f "$report" ]; then continue; fi
+  sed '/^Shadow bytes/,$d' "$report" >&2
+  line=$(grep -o -m1 -e "/$(basename "$file"):[0-9][0-9]*" "$report" | head -1) || true
+  if [ -n "$line" ]; then say "the mistake came to light in ${line#/}"; fi
+done
+exit "$status"

@@ -36,8 +36,10 @@ expect 7 "2 4 <one> <two words>" arguments.cpp one "two words"
 expect 7 "2 4 <one>" --fast "$scratch/arguments.cpp" one
 expect 1 "$(named_line does_not_compile.cpp)" does_not_compile.cpp
 expect x "AddressSanitizer: stack-use-after-return" dangling_rule.cpp
-expect x "$(named_line dangling_rule.cpp)" dangling_rule.cpp
+expect x "the mistake came to light in $(named_line dangling_rule.cpp)" dangling_rule.cpp
+expect x "AddressSanitizer: stack-use-after-scope" dangling_var.cpp
+expect x "the mistake came to light in $(named_line dangling_var.cpp)" dangling_var.cpp
 expect x "AddressSanitizer: heap-buffer-overflow" out_of_bounds.cpp
-expect x "$(named_line out_of_bounds.cpp)" out_of_bounds.cpp
+expect x "the mistake came to light in $(named_line out_of_bounds.cpp)" out_of_bounds.cpp
 MICROTAPE_BUILD=$scratch/nothing expect 2 "run ./tutorials/start.sh first" arguments.cpp
 exit "$failed"
