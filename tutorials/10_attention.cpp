@@ -39,7 +39,7 @@ std::string joined(const std::vector<std::string>& words) {
 
 void write(const std::filesystem::path& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
-  if (!(file << text).flush()) throw FileError("10_attention: cannot write " + path.string());
+  if (!(file << text).flush()) throw FileError("cannot write " + path.string());
 }
 
 /// Writes NAME.txt (the table), NAME.dot (the graph) and, if Graphviz is there, NAME.svg.
@@ -91,7 +91,8 @@ void board(const Options& options, show::Verdict& verdict) {
   // Backward, from a seed of ones: the rules are those that the ops recorded.
   std::printf(
       "\nNow backwards. dX is the derivative of the loss by X. Let the loss be the sum of\n"
-      "all numbers in C; then dC is all ones, and the chain rule gives the rest.\n\n");
+      "all numbers in C; then dC is all ones, and the chain rule gives the rest. (A B is\n"
+      "the product of matrices; A * B multiplies element by element.)\n\n");
   Sweep sweep(C, Tensor::full({2, 2}, 1, options.dtype));
   while (!sweep.done()) sweep.step();
   const Gradients d = sweep.gradients();
@@ -127,7 +128,7 @@ void board(const Options& options, show::Verdict& verdict) {
 void read_sentence(const Options& options, show::Verdict& verdict) {
   show::heading("2. A sentence: one head on a tape");
   const std::vector<std::string> words = sentence::words(joined(options.sentence), 12);
-  if (words.empty()) throw ValueError("10_attention: the sentence has no words; give at least one");
+  if (words.empty()) throw ValueError("the sentence has no words; give at least one");
   const Index d = 8, n = static_cast<Index>(words.size());
   std::printf(
       "%lld words, each a vector of %lld numbers that depends on the word and its place:\n ",
@@ -150,7 +151,9 @@ void read_sentence(const Options& options, show::Verdict& verdict) {
   const Var C = matmul(P, V).named("C");               // [n, d]
 
   std::printf("\n\nThe tape, in the order in which it was computed:\n\n%s", to_text(tape).c_str());
-  std::printf("\nThe sweep walks it backwards, one node at a time:\n\n");
+  std::printf(
+      "\nThe sweep walks it backwards, one node at a time. This time the loss weighs the\n"
+      "numbers in C at random; dC holds these weights:\n\n");
   const Tensor dC = Tensor::randn({n, d}, 4, options.dtype);
   Sweep sweep(C, dC);
   show::sweep_aloud(tape, sweep);
@@ -161,7 +164,7 @@ void read_sentence(const Options& options, show::Verdict& verdict) {
       heads::closed_form_chain({Q.value(), K.value(), V.value(), {}, dC}, options.break_it);
   const heads::Recorded recorded{Q, K, V, S, P, C, g};
   verdict.add(heads::compare_chain(chain, recorded, options.tolerance()));
-  std::printf("\nWhat must hold whatever the numbers are:\n\n");
+  std::printf("\nWhat must hold whatever the numbers are (<A, B> is the sum of A * B):\n\n");
   heads::check_invariants(recorded, options.tolerance(), verdict);
   std::printf("\nWho looks at whom (P; rows look, columns are looked at):\n\n%s",
       heatmap(P.value(), words, words, DarkestShade::largest).c_str());
@@ -194,7 +197,8 @@ void pytorch(const Options& options, show::Verdict& verdict) {
   const Var X = tape.leaf(stored("query"), "X");
   const Var M = file.tensors.count("mask") ? tape.constant(stored("mask"), "mask") : Var();
   const Var Y = attention(X, X, X, M);
-  std::printf("%s\n", to_text(tape).c_str());
+  std::printf(
+      "The tape; a node without a name goes by its number, as #4:\n\n%s\n", to_text(tape).c_str());
   Sweep sweep(Y, stored("dy"));
   show::sweep_aloud(tape, sweep);
   const Gradients g = sweep.gradients();
