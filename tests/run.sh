@@ -9,6 +9,7 @@ without="slow"
 case ${1:-} in
   "") ;;
   --slow) without="^$" ;;
+  --help | -h) sed -n '2,3s/^# //p' tests/run.sh; exit 0 ;;
   *) echo "Usage: tests/run.sh [--slow]" >&2; exit 2 ;;
 esac
 

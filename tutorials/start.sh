@@ -1,7 +1,13 @@
 #!/usr/bin/env bash
 # The first five minutes: installs what is missing, builds MicroTape into build/release, and runs
-# tutorial 10. Running it again is quick.
+# tutorials/10_attention.cpp. Running it again is quick.
 set -euo pipefail
+case ${1:-} in
+  --help | -h)
+    echo "Usage: tutorials/start.sh [ARGUMENTS...]"
+    echo "Installs what is missing, builds MicroTape, and runs tutorial 10_attention with ARGUMENTS."
+    exit 0 ;;
+esac
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source cmake/setup.sh
 
