@@ -1,4 +1,4 @@
-// The same mistake with a Var: the rule captures a temporary by reference, and hands it on to an op.
+// The same mistake with a Var: the rule captures a temporary by reference and hands it to an op.
 
 #include <microtape/microtape.hpp>
 
