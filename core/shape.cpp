@@ -124,6 +124,19 @@ Indices normalize_permutation(const Shape& shape, const Indices& order) {
   return out;
 }
 
+Indices unravel_index(Index place, const Shape& shape) {
+  Indices index = shape;
+  for (std::size_t axis = index.size(); axis-- > 0;) {
+    index[axis] = place % shape.extents()[axis];
+    place /= shape.extents()[axis];
+  }
+  return index;
+}
+
+Shape batch_axes(const Shape& shape) {
+  return Shape(Indices(std::span(shape.begin(), shape.extents().size() - 2)));
+}
+
 Shape broadcast_shape(std::string_view op, const Shape& a, const Shape& b) {
   if (a == b) return a;
   const Index rank = std::max(a.rank(), b.rank());

@@ -104,6 +104,13 @@ Indices normalize_axes(std::string_view op, const Shape& shape, const Indices& a
 /// @throws IndexError if an axis does not exist; ValueError unless each is named once
 Indices normalize_permutation(const Shape& shape, const Indices& order);
 
+/// The multi-index of an element, given its place in row-major order.
+Indices unravel_index(Index place, const Shape& shape);
+
+/// The axes of a batch of matrices: all but the last two. [.., m, n] -> [..]; the rank is 2 or
+/// more.
+Shape batch_axes(const Shape& shape);
+
 /// The common shape of two operands under NumPy's rule: right-align the extents; each pair must be
 /// equal, or one of the two must be 1.
 /// @throws ShapeError that names `op`, both shapes and the axis that fails

@@ -27,7 +27,26 @@ double ulps_between(double a, double b, DType dtype) {
       static_cast<std::uint64_t>(std::max(i, j)) - static_cast<std::uint64_t>(std::min(i, j)));
 }
 
-bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+/// |a - b|; infinite where NaN meets a number, or infinities differ: as wrong as can be.
+double distance(double a, double b) {
+  if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
+  const double difference = std::abs(a - b);
+  return std::isnan(difference) ? INFINITY : difference;
+}
+
+/// error / (|expected| + s), computed from halves, so that it cannot overflow.
+double relative(double error, double expected, double s) {
+  if (error == 0) return 0;
+  const double scale = std::abs(expected) / 2 + s / 2;
+  return std::isfinite(error) && scale > 0 ? error / 2 / scale : INFINITY;
+}
+
+double largest_finite(std::span<const double> numbers) {
+  double largest = 0;
+  for (const double x : numbers)
+    if (std::isfinite(x)) largest = std::max(largest, std::abs(x));
+  return largest;
+}
 
 }  // namespace
 
@@ -38,38 +57,25 @@ Comparison compare(std::string_view name, const Tensor& a, const Tensor& b, doub
   const DType coarser = a.dtype() == float32 || b.dtype() == float32 ? float32 : float64;
   const Tensor actual = a.to(float64).contiguous(), expected = b.to(float64).contiguous();
   const std::span<const double> x = actual.data<double>(), y = expected.data<double>();
-
-  double s = 0;
-  for (const double v : y)
-    if (std::isfinite(v)) s = std::max(s, std::abs(v));
+  const double s = largest_finite(y);
 
   Comparison out;
   out.name = name;
   out.shape = a.shape();
   out.tolerance = rtol;
-  double worst = -1;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const bool equal = same(x[i], y[i]);
-    const double error = equal ? 0 : std::abs(x[i] - y[i]);
-    const double scale = std::abs(y[i]) / 2 + s / 2;  // of halves, so that it cannot overflow
-    // NaN against a number, or infinities that differ: as wrong as can be.
-    const double relative = error == 0                          ? 0
-                            : std::isfinite(error) && scale > 0 ? error / 2 / scale
-                                                                : INFINITY;
-    out.max_abs = std::max(out.max_abs, std::isnan(error) ? INFINITY : error);
-    out.max_rel = std::max(out.max_rel, relative);
-    const double ulps = std::isfinite(error) ? ulps_between(x[i], y[i], coarser) : INFINITY;
-    out.ulps = std::max(out.ulps, equal ? 0 : ulps);
-    if (relative <= worst) continue;
-    worst = relative;
+    const double error = distance(x[i], y[i]);
+    const double ratio = relative(error, y[i], s);
+    const double ulps = error == 0             ? 0
+                        : std::isfinite(error) ? ulps_between(x[i], y[i], coarser)
+                                               : INFINITY;
+    out.max_abs = std::max(out.max_abs, error);
+    out.ulps = std::max(out.ulps, ulps);
+    if (i > 0 && ratio <= out.max_rel) continue;
+    out.max_rel = ratio;
     out.actual = x[i];
     out.expected = y[i];
-    Index rest = static_cast<Index>(i);
-    out.worst = out.shape;
-    for (std::size_t axis = out.worst.size(); axis-- > 0;) {
-      out.worst[axis] = rest % out.shape.extents()[axis];
-      rest /= out.shape.extents()[axis];
-    }
+    out.worst = unravel_index(static_cast<Index>(i), out.shape);
   }
   out.agrees = out.max_rel <= rtol;
   return out;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <microtape/core/error.hpp>
 #include <microtape/core/format.hpp>
@@ -50,36 +51,31 @@ double difference_quotient(
   return quotient;
 }
 
-Indices multi_index(const Shape& shape, Index i) {
-  Indices index = shape;
-  for (std::size_t axis = index.size(); axis-- > 0;) {
-    index[axis] = i % shape.extents()[axis];
-    i /= shape.extents()[axis];
-  }
-  return index;
-}
-
 /// Whether a leaf reaches y, so that there is something to sweep.
 bool is_connected(const Var& y) { return y.tape() && y.tape()->node(y.node()).is_active(); }
 
-/// Compares one order of one scalar function and adds what it finds to the report.
-void check(ScalarFunction f, std::vector<Tensor> inputs, const std::vector<std::string>& names,
-    int order, GradcheckReport& report) {
-  // What the tape says.
+/// What the tape says: the adjoint of each input.
+std::vector<Tensor> adjoints_of(ScalarFunction f, std::span<const Tensor> inputs) {
   MicroTape tape;
   std::vector<Var> leaves;
   for (const Tensor& x : inputs) leaves.push_back(tape.leaf(x.contiguous()));
   const Var y = f(leaves);
+  std::optional<Gradients> found;
+  if (is_connected(y)) found = backward(y);
   std::vector<Tensor> adjoints;
-  const Gradients* found = nullptr;
-  std::vector<Gradients> storage;
-  if (is_connected(y)) found = &storage.emplace_back(backward(y));
   for (const Var& leaf : leaves)
     adjoints.push_back(
         found ? (*found)[leaf].value().contiguous() : Tensor::zeros(leaf.shape(), float64));
+  return adjoints;
+}
 
-  // What the differences say, element by element.
+/// Compares one order of one scalar function, element by element, and adds what it finds to the
+/// report.
+void check(ScalarFunction f, std::vector<Tensor> inputs, const std::vector<std::string>& names,
+    int order, GradcheckReport& report) {
+  const std::vector<Tensor> adjoints = adjoints_of(f, inputs);
   for (std::size_t k = 0; k < inputs.size(); ++k) {
+    // Take the quotient at each element.
     inputs[k] = inputs[k].contiguous();
     const std::span<const double> adjoint = adjoints[k].data<double>();
     std::vector<double> differences, steps;
@@ -89,6 +85,7 @@ void check(ScalarFunction f, std::vector<Tensor> inputs, const std::vector<std::
       differences.push_back(difference_quotient(f, inputs, k, i, steps[i]));
       if (std::isfinite(differences[i])) largest = std::max(largest, std::abs(differences[i]));
     }
+    // Keep the worst that is beyond the tolerance.
     const double allowed = kTolerance * largest;
     double worst = -1;
     GradcheckFailure failure;
@@ -100,8 +97,8 @@ void check(ScalarFunction f, std::vector<Tensor> inputs, const std::vector<std::
       const double excess = std::isnan(error) ? INFINITY : error;
       if (excess <= worst) continue;
       worst = excess;
-      failure = {order, names[k], multi_index(inputs[k].shape(), static_cast<Index>(i)), adjoint[i],
-          differences[i], steps[i], allowed};
+      failure = {order, names[k], unravel_index(static_cast<Index>(i), inputs[k].shape()),
+          adjoint[i], differences[i], steps[i], allowed};
     }
     if (worst >= 0) report.failures.push_back(failure);
   }

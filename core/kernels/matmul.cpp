@@ -33,11 +33,6 @@ struct Operand {
   Index ld;
 };
 
-Shape batch_axes(const Tensor& x) {
-  const Shape shape = x.shape();
-  return Shape(Indices(std::span(shape.begin(), shape.extents().size() - 2)));
-}
-
 // --- checks ------------------------------------------------------------------------------
 
 [[noreturn]] void fail_rank(std::string_view op, const Tensor& a, const Tensor& b) {
@@ -64,10 +59,11 @@ void check(const Product& product, const Tensor& a, const Tensor& b) {
   if (a.rank() < 2 || b.rank() < 2) fail_rank(product.op, a, b);
   if (a.extent(product.inner_a()) != b.extent(product.inner_b())) fail_inner(product, a, b);
   const bool serves_all = product.shares_b() && b.rank() == 2;
-  if (!serves_all && batch_axes(a) != batch_axes(b))
-    throw ShapeError(cat(product.op, ": batch axes differ: a ", a.shape(), " has ", batch_axes(a),
-        ", b ", b.shape(), " has ", batch_axes(b), "; they must be equal",
-        product.shares_b() ? ", or b of rank 2" : "", "; broadcast_to() repeats without copying"));
+  if (!serves_all && batch_axes(a.shape()) != batch_axes(b.shape()))
+    throw ShapeError(cat(product.op, ": batch axes differ: a ", a.shape(), " has ",
+        batch_axes(a.shape()), ", b ", b.shape(), " has ", batch_axes(b.shape()),
+        "; they must be equal", product.shares_b() ? ", or b of rank 2" : "",
+        "; broadcast_to() repeats without copying"));
 }
 
 void check_extents(
@@ -111,8 +107,9 @@ void multiply(const Product& product, const Tensor& a, const Tensor& b, T alpha,
   const T factor = alpha == 0 ? T{1} : alpha;
   T* y = out.mutable_data<T>().data();
   Index matrix = 0;
-  const Nest<2> batches(batch_axes(a), {left.tensor.strides(), right.tensor.strides()});
+  const Nest<2> batches(batch_axes(a.shape()), {left.tensor.strides(), right.tensor.strides()});
   batches.for_each([&](const Steps<2>& at) {
+    // [m, k] [k, n] -> [m, n], once transposed
     gemm(combine(product.a, left.stored), combine(product.b, right.stored), m, n, k, factor,
         first<T>(left.tensor) + at[0], left.ld, first<T>(right.tensor) + at[1], right.ld,
         y + m * n * matrix++, n);
@@ -123,7 +120,7 @@ void multiply(const Product& product, const Tensor& a, const Tensor& b, T alpha,
 
 Tensor multiply(const Product& product, const Tensor& a, const Tensor& b, double alpha) {
   check(product, a, b);
-  Indices extents = batch_axes(a);
+  Indices extents = batch_axes(a.shape());
   extents.push_back(a.extent(product.outer_a()));
   extents.push_back(b.extent(product.outer_b()));
   const Index k = a.extent(product.inner_a());

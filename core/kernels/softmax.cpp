@@ -17,12 +17,10 @@ std::size_t u(Index i) { return static_cast<std::size_t>(i); }
 /// by its index along every axis but the one that is reduced.
 [[noreturn]] void fail_row(std::string_view op, std::string_view what, std::string_view rule,
     const Tensor& x, Index axis, const Tensor* mask, Index offset) {
-  const Indices strides = x.shape().strides();
+  const Indices index = unravel_index(offset, x.shape());
   Indices row;
-  for (std::size_t i = 0; i < strides.size(); ++i) {
-    if (i != u(axis)) row.push_back(offset / strides[i]);
-    offset %= strides[i];
-  }
+  for (std::size_t i = 0; i < index.size(); ++i)
+    if (i != u(axis)) row.push_back(index[i]);
   const std::string operands =
       mask ? cat("x ", x.shape(), ", mask ", mask->shape()) : cat("x ", x.shape());
   throw ValueError(cat(op, ": row ", row, " ", what, ": ", operands, "; ", rule));

@@ -16,10 +16,6 @@ Var rows(const Var& x) {
   return reshape(x, {count, shape[-1]});
 }
 
-Shape batch_of(const Var& x) {
-  return Shape(Indices(std::span(x.shape().begin(), x.shape().extents().size() - 2)));
-}
-
 bool broadcasts(const Shape& a, const Shape& b) {
   for (Index back = 1; back <= std::min(a.rank(), b.rank()); ++back)
     if (a[-back] != b[-back] && a[-back] != 1 && b[-back] != 1) return false;
@@ -30,9 +26,9 @@ bool broadcasts(const Shape& a, const Shape& b) {
 /// itself says what is wrong, before anything is recorded.
 bool needs_batches(const Var& a, Index inner_a, const Var& b, Index inner_b) {
   return a.rank() >= 2 && b.rank() >= 2 && a.shape()[inner_a] == b.shape()[inner_b] &&
-         batch_of(a) != batch_of(b) && broadcasts(batch_of(a), batch_of(b)) &&
-         a.dtype() == b.dtype() && is_floating(a.dtype()) &&
-         (!a.tape() || !b.tape() || a.tape() == b.tape());
+         batch_axes(a.shape()) != batch_axes(b.shape()) &&
+         broadcasts(batch_axes(a.shape()), batch_axes(b.shape())) && a.dtype() == b.dtype() &&
+         is_floating(a.dtype()) && (!a.tape() || !b.tape() || a.tape() == b.tape());
 }
 
 /// Two operands, made in this order: C++ leaves that of arguments open, but a tape has one order.
@@ -50,14 +46,14 @@ Var with_batch(const Var& x, const Shape& batch) {
 
 /// Both with the batch axes that they have in common.
 Pair with_batches(const Var& a, const Var& b) {
-  const Shape batch = broadcast_shape("matmul", batch_of(a), batch_of(b));
+  const Shape batch = broadcast_shape("matmul", batch_axes(a.shape()), batch_axes(b.shape()));
   return {with_batch(a, batch), with_batch(b, batch)};
 }
 
 /// c A^T B over all rows of all batches: the gradient of a matrix that they share.
 Var shared_tn(const Var& a, const Var& b, const Scale& c) {
   const Pair merged{rows(a), rows(b)};
-  return matmul_tn(merged.a, merged.b, c);
+  return matmul_tn(merged.a, merged.b, c);  // [.. m, k]^T [.. m, n] -> [k, n]
 }
 
 }  // namespace
@@ -71,7 +67,9 @@ Var matmul(const Var& a, const Var& b, const Scale& c) {
   return record({"matmul", "@c @a @b", {{"c", c.value, c.symbol.text()}}},
       [&] { return kernels::matmul(a.value(), b.value(), c.value); },
       {
+          // [.., m, n] [.., k, n]^T -> [.., m, k]
           {"a", a, R"(@c @g @b^\top)", [b, c](const Var& g) { return matmul_nt(g, b, c); }},
+          // [.., m, k]^T [.., m, n] -> [.., k, n]
           {"b", b, R"(@c @a^\top @g)",
               [a, c, is_shared](
                   const Var& g) { return is_shared ? shared_tn(a, g, c) : matmul_tn(a, g, c); }},
@@ -87,7 +85,9 @@ Var matmul_nt(const Var& a, const Var& b, const Scale& c) {
   return record({"matmul_nt", R"(@c @a @b^\top)", {{"c", c.value, c.symbol.text()}}},
       [&] { return kernels::matmul_nt(a.value(), b.value(), c.value); },
       {
+          // [.., m, n] [.., n, k] -> [.., m, k]
           {"a", a, "@c @g @b", [b, c](const Var& g) { return matmul(g, b, c); }},
+          // [.., m, n]^T [.., m, k] -> [.., n, k]
           {"b", b, R"(@c @g^\top @a)",
               [a, c, is_shared](
                   const Var& g) { return is_shared ? shared_tn(g, a, c) : matmul_tn(g, a, c); }},
@@ -102,7 +102,9 @@ Var matmul_tn(const Var& a, const Var& b, const Scale& c) {
   return record({"matmul_tn", R"(@c @a^\top @b)", {{"c", c.value, c.symbol.text()}}},
       [&] { return kernels::matmul_tn(a.value(), b.value(), c.value); },
       {
+          // [.., k, n] [.., m, n]^T -> [.., k, m]
           {"a", a, R"(@c @b @g^\top)", [b, c](const Var& g) { return matmul_nt(b, g, c); }},
+          // [.., k, m] [.., m, n] -> [.., k, n]
           {"b", b, "@c @a @g", [a, c](const Var& g) { return matmul(a, g, c); }},
       });
 }

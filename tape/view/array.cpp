@@ -10,16 +10,7 @@
 namespace microtape {
 namespace {
 
-Indices unravel(Index flat, const Shape& shape) {
-  Indices at = shape;
-  for (std::size_t axis = at.size(); axis-- > 0;) {
-    const Index extent = shape.extents()[axis];
-    at[axis] = flat % extent;
-    flat /= extent;
-  }
-  return at;
-}
-
+/// The opposite of unravel_index.
 Index ravel(const Indices& at, const Shape& shape) {
   Index flat = 0;
   for (std::size_t axis = 0; axis < at.size(); ++axis)
@@ -29,7 +20,7 @@ Index ravel(const Indices& at, const Shape& shape) {
 
 /// Where an element of the large shape reads from when the small one is broadcast to it.
 Index source(Index flat, const Shape& large, const Shape& small) {
-  const Indices at = unravel(flat, large);
+  const Indices at = unravel_index(flat, large);
   Indices from = small;
   const std::size_t lead = at.size() - from.size();
   for (std::size_t axis = 0; axis < from.size(); ++axis)
@@ -90,11 +81,8 @@ Array matrix_product(const Array& a, const Array& b) {
   if (a.shape.rank() < 2 || b.shape.rank() < 2 || a.shape[-1] != b.shape[-2])
     throw ShapeError(cat("evaluate: no matrix product: ", a.shape, " times ", b.shape,
         "; a [.., m, k] needs b [.., k, n]"));
-  const auto batch = [](const Shape& s) {
-    return Shape(Indices(std::span(s.begin(), s.extents().size() - 2)));
-  };
   const Index m = a.shape[-2], n = b.shape[-1], k = a.shape[-1];
-  const Shape batch_a = batch(a.shape), batch_b = batch(b.shape);
+  const Shape batch_a = batch_axes(a.shape), batch_b = batch_axes(b.shape);
   const Shape batches = broadcast_shape("evaluate", batch_a, batch_b);
   Indices extents = batches;
   extents.push_back(m);
@@ -144,7 +132,7 @@ Array permuted(const Array& a, const Indices& order) {
   }
   Array out = Array::zeros(Shape(extents));
   for (Index i = 0; i < out.size(); ++i) {
-    const Indices at = unravel(i, out.shape);
+    const Indices at = unravel_index(i, out.shape);
     Indices from = at;
     for (std::size_t j = 0; j < axes.size(); ++j) from[static_cast<std::size_t>(axes[j])] = at[j];
     out[i] = a[ravel(from, a.shape)];
@@ -178,7 +166,7 @@ std::vector<Index> places(const Shape& whole, const Shape& part, Index axis, Ind
         "; only the extent of axis ", axis, " may differ"));
   std::vector<Index> out;
   for (Index i = 0; i < part.size(); ++i) {
-    Indices at = unravel(i, part);
+    Indices at = unravel_index(i, part);
     at[along] += start;
     out.push_back(ravel(at, whole));
   }

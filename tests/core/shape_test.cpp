@@ -162,6 +162,20 @@ TEST_CASE("one extent of a new shape can be left open") {
   CHECK_THROWS_AS(infer_shape(from, {kMost, kMost}), ShapeError);
 }
 
+TEST_CASE("unravel_index counts as row-major order does, the last axis fastest") {
+  const Shape shape{2, 3, 4};
+  Index place = 0;
+  for (Index i = 0; i < 2; ++i)
+    for (Index j = 0; j < 3; ++j)
+      for (Index k = 0; k < 4; ++k) CHECK(unravel_index(place++, shape) == Indices{i, j, k});
+  CHECK(unravel_index(0, {}) == Indices{});
+}
+
+TEST_CASE("the batch axes of a shape are all but the last two") {
+  CHECK(batch_axes({5, 2, 3, 4}) == Shape{5, 2});
+  CHECK(batch_axes({3, 4}) == Shape{});
+}
+
 TEST_CASE("the size of a random shape is the product of its extents") {
   for (std::uint64_t i = 0; i < 500; ++i) {
     Indices extents;
