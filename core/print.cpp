@@ -142,26 +142,26 @@ Words words_of(const std::vector<std::int64_t>& numbers) {
 
 // --- brackets ----------------------------------------------------------------------------
 
-/// The indices of an axis that are printed: all, or three at each edge.
-std::vector<Index> shown(Index extent, bool is_cut) {
+/// The indices of an axis that are printed: all, or if they are more than `most` those at the
+/// edges.
+std::vector<Index> shown(Index extent, Index most) {
   std::vector<Index> out;
-  const bool has_gap = is_cut && extent > 2 * kEdge;
   for (Index i = 0; i < extent; ++i) {
-    if (has_gap && i == kEdge) i = extent - kEdge;
+    if (extent > most && i == kEdge) i = extent - kEdge;
     out.push_back(i);
   }
   return out;
 }
 
 template <class T>
-Words words_of(const Tensor& x, bool is_cut) {
+Words words_of(const Tensor& x, Index most) {
   // Multiply out the offsets axis by axis: row-major order.
   std::vector<Index> offsets{0};
   const Indices strides = x.strides();
   for (std::size_t axis = 0; axis < strides.size(); ++axis) {
     std::vector<Index> next;
     for (const Index offset : offsets)
-      for (const Index i : shown(x.shape().extents()[axis], is_cut))
+      for (const Index i : shown(x.shape().extents()[axis], most))
         next.push_back(offset + i * strides[axis]);
     offsets = std::move(next);
   }
@@ -173,8 +173,8 @@ Words words_of(const Tensor& x, bool is_cut) {
 /// Takes words one after another and puts them in nested brackets.
 class Brackets {
  public:
-  Brackets(const Shape& shape, bool is_cut, const Words& words)
-      : shape_(shape), is_cut_(is_cut), word_(words.begin()) {}
+  Brackets(const Shape& shape, Index most, const Words& words)
+      : shape_(shape), most_(most), word_(words.begin()) {}
 
   std::string nested(Index axis) {
     if (axis == shape_.rank() - 1) return row();
@@ -183,7 +183,7 @@ class Brackets {
                depth = static_cast<std::size_t>(axis);
     const std::string gap = std::string(rank - depth - 1, '\n') + std::string(depth + 1, ' ');
     std::string out = "[";
-    for (const Index i : shown(shape_[axis], is_cut_)) {
+    for (const Index i : shown(shape_[axis], most_)) {
       if (i > 0) out += gap;
       if (is_gap(axis, i)) out += "..." + gap;
       out += nested(axis + 1);
@@ -194,7 +194,7 @@ class Brackets {
  private:
   /// Whether the items before index i are left out.
   bool is_gap(Index axis, Index i) const {
-    return is_cut_ && shape_[axis] > 2 * kEdge && i == shape_[axis] - kEdge;
+    return shape_[axis] > most_ && i == shape_[axis] - kEdge;
   }
 
   std::string row() {
@@ -208,7 +208,7 @@ class Brackets {
       }
       line += word + ' ';
     };
-    for (const Index i : shown(shape_[-1], is_cut_)) {
+    for (const Index i : shown(shape_[-1], most_)) {
       if (is_gap(-1, i)) add("...");
       add(*word_++);
     }
@@ -217,7 +217,7 @@ class Brackets {
   }
 
   const Shape& shape_;
-  bool is_cut_;
+  Index most_;  ///< items of an axis that are shown
   Words::const_iterator word_;
 };
 
@@ -226,11 +226,11 @@ class Brackets {
 std::string Tensor::str() const {
   const Shape whole = shape();
   if (size() == 0) return cat("[] (shape ", whole, ")");
-  const bool is_cut = size() > kMostPrinted;
-  const Words words = dtype() == float32   ? words_of<float>(*this, is_cut)
-                      : dtype() == float64 ? words_of<double>(*this, is_cut)
-                                           : words_of<std::int64_t>(*this, is_cut);
-  return rank() == 0 ? words.front() : Brackets(whole, is_cut, words).nested(0);
+  const Index most = size() > kMostPrinted ? 2 * kEdge : size();
+  const Words words = dtype() == float32   ? words_of<float>(*this, most)
+                      : dtype() == float64 ? words_of<double>(*this, most)
+                                           : words_of<std::int64_t>(*this, most);
+  return rank() == 0 ? words.front() : Brackets(whole, most, words).nested(0);
 }
 
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor) { return out << tensor.str(); }

@@ -1,6 +1,7 @@
 // The views of a Tensor: the same block under another shape and other strides.
 
-#include <algorithm>
+#include <optional>
+#include <utility>
 
 #include <microtape/core/error.hpp>
 #include <microtape/core/format.hpp>
@@ -9,13 +10,10 @@
 namespace microtape {
 namespace {
 
-/// The strides of `shape` over the same block, if the axes of `x` that each new axis cuts or merges
-/// lie evenly; empty_strides otherwise.
-bool strides_for(const Tensor& x, const Shape& shape, Indices& strides) {
-  if (x.is_contiguous()) {
-    strides = shape.strides();
-    return true;
-  }
+/// The strides of `shape` over the same block, if the axes of x that each new axis cuts or merges
+/// lie evenly; else nothing.
+std::optional<Indices> strides_for(const Tensor& x, const Shape& shape) {
+  if (x.is_contiguous()) return shape.strides();
   // Drop axes of extent 1: they have no say.
   Indices extents, steps;
   const Indices x_strides = x.strides();
@@ -27,7 +25,7 @@ bool strides_for(const Tensor& x, const Shape& shape, Indices& strides) {
   }
   // Walk both shapes from the left, in groups with equal products; inside a group the old axes must
   // follow each other without a gap.
-  strides = shape.extents();
+  Indices strides = shape;
   std::size_t old_axis = 0, new_axis = 0;
   while (new_axis < strides.size()) {
     const std::size_t first_new = new_axis, first_old = old_axis;
@@ -41,23 +39,22 @@ bool strides_for(const Tensor& x, const Shape& shape, Indices& strides) {
         new_count *= shape.extents()[new_axis++];
     }
     for (std::size_t i = first_old; i + 1 < old_axis; ++i)
-      if (steps[i] != extents[i + 1] * steps[i + 1]) return false;
+      if (steps[i] != extents[i + 1] * steps[i + 1]) return std::nullopt;
     Index step = old_axis > first_old ? steps[old_axis - 1] : 1;
     for (std::size_t i = new_axis; i-- > first_new;) {
       strides[i] = step;
       step *= shape.extents()[i];
     }
   }
-  return true;
+  return strides;
 }
 
 }  // namespace
 
 Tensor Tensor::reshape(const Indices& extents) const {
   const Shape shape = infer_shape(this->shape(), extents);
-  Indices strides;
   if (size() == 0) return uninitialized(shape, dtype());
-  if (strides_for(*this, shape, strides)) return view(shape, strides, 0);
+  if (const auto strides = strides_for(*this, shape)) return view(shape, *strides, 0);
   return contiguous().reshape(extents);
 }
 

@@ -80,10 +80,10 @@ const Tensor* Layer::input_gradient(std::size_t i) const {
 
 // --- members -----------------------------------------------------------------------------------
 
-void Layer::set_training(bool is_training) {
-  is_training_ = is_training;
+void Layer::set_mode(Mode mode) {
+  mode_ = mode;
   for (const Member& member : members())
-    if (member.layer) member.layer->set_training(is_training);
+    if (member.layer) member.layer->set_mode(mode);
 }
 
 void Layer::collect(const std::string& prefix, NamedParameters& out) {

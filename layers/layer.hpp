@@ -57,9 +57,9 @@ class Layer {
   const Gradients& gradients() const;
 
   /// train(): dropout drops. eval(): it does not. Both reach all children; a new layer trains.
-  void train() { set_training(true); }
-  void eval() { set_training(false); }
-  bool is_training() const { return is_training_; }
+  void train() { set_mode(Mode::train); }
+  void eval() { set_mode(Mode::eval); }
+  bool is_training() const { return mode_ == Mode::train; }
 
   const std::string& name() const { return name_; }
   /// Its own parameters and its children, in order.
@@ -110,12 +110,13 @@ class Layer {
     Var y;
   };
 
-  void set_training(bool is_training);
+  enum class Mode : std::uint8_t { train, eval };
+  void set_mode(Mode mode);
   void collect(const std::string& prefix, NamedParameters& out);
   TensorMap rename(TensorMap state, const std::string& prefix);
 
   std::string name_;
-  bool is_training_ = true;
+  Mode mode_ = Mode::train;
   std::unique_ptr<Call> call_;
   std::optional<Gradients> gradients_;
   std::vector<Tensor> input_gradients_;

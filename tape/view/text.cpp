@@ -123,12 +123,12 @@ class Table {
         widths_{layout.number, layout.name, layout.equation, layout.shape, layout.value},
         has_adjoints_(has_adjoints),
         is_beside_(layout.adjoint > 0) {
-    if (is_beside_ && has_adjoints) widths_.push_back(layout.adjoint);
+    if (is_beside_) widths_.push_back(layout.adjoint);
   }
 
   std::string head() const {
     std::vector<Lines> cells{{right("#")}, {"name"}, {"equation"}, {"shape"}, {"value"}};
-    if (has_adjoints_ && is_beside_) cells.push_back({"adjoint"});
+    if (is_beside_) cells.push_back({"adjoint"});
     std::size_t width = kGap * (widths_.size() - 1);
     for (const std::size_t column : widths_) width += column;
     return line_up(cells, widths_) + std::string(width, '-') + "\n";
@@ -138,9 +138,7 @@ class Table {
     std::vector<Lines> cells{{right(row.number)}, utf8::wrapped(row.name, layout_.name),
         utf8::wrapped(row.equation, layout_.equation), utf8::wrapped(row.shape, layout_.shape),
         row.value.lines(layout_.value)};
-    if (has_adjoints_ && is_beside_) {
-      cells.push_back(row.adjoint.lines(layout_.adjoint));
-    }
+    if (is_beside_) cells.push_back(row.adjoint.lines(layout_.adjoint));
     std::string out = line_up(cells, widths_);
     if (!has_adjoints_ || is_beside_ || !row.is_active) return out;
     const std::string name = cat("d", row.name.empty() ? cat("#", row.number) : row.name);
@@ -156,7 +154,7 @@ class Table {
   Layout layout_;
   std::vector<std::size_t> widths_;
   bool has_adjoints_;
-  bool is_beside_;
+  bool is_beside_;  ///< the adjoints have a column of their own
 };
 
 /// "in encoder/attn", indented by its depth.
