@@ -41,6 +41,12 @@ const Var& first_on_tape(std::initializer_list<const Var*> operands) {
   return **operands.begin();
 }
 
+/// Opens a scope on the tape of x, if there is one.
+std::optional<Scope> open_scope(const Var& x, std::string_view name, std::string_view formula) {
+  if (MicroTape* tape = x.tape()) return tape->scope(name, formula);
+  return std::nullopt;
+}
+
 /// 0 on and below the diagonal, -1e9 above. -> [n, n]
 Tensor causal_mask(Index n, DType dtype) {
   std::vector<double> m(static_cast<std::size_t>(n * n), 0.0);
@@ -93,18 +99,16 @@ Var MultiHeadAttention::operator()(
 }
 
 Var MultiHeadAttention::heads(const Var& x) const {
-  MicroTape* tape = x.tape();
-  std::optional<Scope> scope;
-  if (tape) scope.emplace(tape->scope("heads", R"(\operatorname{heads}(@x))"));
+  const auto scope = open_scope(x, "heads", R"(\operatorname{heads}(@x))");
   const Index b = x.shape()[0], t = x.shape()[1];
+  // [B, T, E] as [B, T, H, D] -> [B, H, T, D]
   return permute(reshape(x, {b, t, num_heads_, embed_ / num_heads_}), {0, 2, 1, 3});
 }
 
 Var MultiHeadAttention::merge(const Var& c) const {
-  MicroTape* tape = c.tape();
-  std::optional<Scope> scope;
-  if (tape) scope.emplace(tape->scope("merge", R"(\operatorname{merge}(@x))"));
+  const auto scope = open_scope(c, "merge", R"(\operatorname{merge}(@x))");
   const Index b = c.shape()[0], t = c.shape()[2];
+  // [B, H, T, D] -> [B, T, H, D] as [B, T, E]
   return reshape(permute(c, {0, 2, 1, 3}), {b, t, embed_});
 }
 
