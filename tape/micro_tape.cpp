@@ -1,7 +1,6 @@
 #include <microtape/tape/micro_tape.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <deque>
 #include <mutex>
 

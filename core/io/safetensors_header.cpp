@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
+
+#include <nlohmann/json.hpp>
 
 #include <microtape/core/error.hpp>
 #include <microtape/core/format.hpp>

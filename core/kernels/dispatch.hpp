@@ -6,7 +6,8 @@
 #include <microtape/core/format.hpp>
 #include <microtape/core/tensor.hpp>
 
-// From a dtype at run time to a type at compile time. Internal: included by kernels only.
+// From a dtype at run time to a type at compile time, and the checks that belong to it. Internal:
+// included by sources only.
 
 namespace microtape::kernels {
 

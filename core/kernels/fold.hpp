@@ -7,8 +7,7 @@
 #include <microtape/core/kernels/strided.hpp>
 #include <microtape/core/kernels/tree.hpp>
 
-// Sums and maxima of a Tensor along axes, by the tree of tree.hpp. Internal: included by kernels
-// only.
+// Sums and maxima of a Tensor along axes, by the tree of tree.hpp. Internal: for kernels only.
 
 namespace microtape::kernels {
 
@@ -29,6 +28,7 @@ void fold_rows(T* out, const T* x, const Nest<1>& kept, Nest<1> reduced, Term te
     });
     return;
   }
+  // The numbers do not lie in a row: gather them block by block.
   const Loop<1> inner = reduced.pop();
   std::array<T, kBlock> block;
   kept.for_each([&](const Steps<1>& start) {
@@ -62,6 +62,7 @@ void fold_columns(T* out, Index width, const Nest<1>& reduced, Value value) {
   Index i = 0, m = std::min(kBlock, n);  // the place in the block, and its size
   Index rest = n;
   reduced.for_each([&](const Steps<1>& at) {
+    // Give the row to its lane; the first row of a lane begins it.
     const Index used = m < kLanes ? 1 : kLanes;
     T* row = lane(i % used);
     if (i < used)
@@ -69,6 +70,7 @@ void fold_columns(T* out, Index width, const Nest<1>& reduced, Value value) {
     else
       for (Index c = 0; c < width; ++c) row[c] = Op{}(row[c], value(at[0], c));
     if (++i < m) return;
+    // The block is full: fold its lanes in halves, and add it to the tree.
     for (Index half = used / 2; half > 0; half /= 2)
       for (Index k = 0; k < half; ++k)
         for (Index c = 0; c < width; ++c) lane(k)[c] = Op{}(lane(k)[c], lane(k + half)[c]);

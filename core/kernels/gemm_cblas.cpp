@@ -1,8 +1,8 @@
 // gemm() by a BLAS library.
 
-#include <cblas.h>
-
 #include <microtape/core/kernels/gemm.hpp>
+
+#include <cblas.h>
 
 namespace microtape::kernels {
 namespace {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string_view>
-
 #include <microtape/tape/ops/shape.hpp>
 
 // How ops of two inputs bring them to one shape. Internal.

@@ -1,13 +1,14 @@
 #include <microtape/tape/view/svg.hpp>
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cstdio>
-#include <cstring>
-#include <memory>
 
 #include <microtape/core/error.hpp>
 #include <microtape/core/format.hpp>
