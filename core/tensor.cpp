@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <new>
 #include <numeric>
 
@@ -166,6 +167,11 @@ Tensor Tensor::uniform(
   if (!std::isfinite(low) || !std::isfinite(high) || low > high)
     throw ValueError(cat("uniform: no such range: low ", low, ", high ", high,
         "; both must be finite, and low not above high"));
+  const double most =
+      dtype == float32 ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+  if (low < -most || high > most || !std::isfinite(high - low))
+    throw ValueError(cat("uniform: range too wide: low ", low, ", high ", high,
+        "; both, and high - low, must be numbers of ", dtype));
   Tensor out = uninitialized(shape, dtype);
   fill_with("uniform", out, [=](std::size_t i) {
     const double x = low + (high - low) * random_uniform(seed, i);

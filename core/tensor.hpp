@@ -68,7 +68,8 @@ class Tensor {
   /// @throws DTypeError if the dtype is int64
   static Tensor randn(const Shape& shape, std::uint64_t seed, DType dtype = float32);
   /// Numbers uniform in [low, high); a function of (seed, position), the same on every platform.
-  /// @throws ValueError unless low <= high and both are finite; DTypeError if the dtype is int64
+  /// @throws ValueError unless low <= high, and both and high - low are finite and have a place in
+  ///         the dtype; DTypeError if the dtype is int64
   static Tensor uniform(
       const Shape& shape, double low, double high, std::uint64_t seed, DType dtype = float32);
   /// The numbers as written: `of({{1, 2}, {3, 4}})` is [2, 2], `of(5)` a scalar.

@@ -139,6 +139,13 @@ void MultiHeadAttention::check(
       throw DTypeError(cat("MultiHeadAttention: dtypes differ: ", name, " is ", x->dtype(),
           ", the parameters ", dtype, "; convert it with to(", dtype, ")"));
   }
+  // Before anything is recorded on either.
+  const MicroTape* tape = nullptr;
+  for (const Var* x : {&query, &key, &value, &mask}) {
+    if (tape && x->tape() && x->tape() != tape)
+      throw TapeError("MultiHeadAttention: the inputs stand on two tapes; put all of them on one");
+    if (x->tape()) tape = x->tape();
+  }
   if (query.shape()[0] != key.shape()[0] || query.shape()[0] != value.shape()[0])
     throw ShapeError(
         cat("MultiHeadAttention: batches differ: ", shapes(), "; all need the same B"));

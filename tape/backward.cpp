@@ -13,10 +13,12 @@ class Sweep::Mode {
  public:
   Mode(MicroTape* tape, Record record, std::uint32_t scope)
       : tape_(tape), was_recording_(tape->recording_), scope_(tape->scope_) {
+    ++tape->running_steps_;
     tape->recording_ = record == Record::yes;
     tape->scope_ = scope;
   }
   ~Mode() {
+    --tape_->running_steps_;
     tape_->recording_ = was_recording_;
     tape_->scope_ = scope_;
   }
@@ -66,6 +68,11 @@ Sweep::Step Sweep::step() {
 void Sweep::apply_rules(Step* report) {
   if (done()) throw TapeError("Sweep: it is done; there is no further step");
   MicroTape* tape = y_.tape();
+  if (has_failed_)
+    throw TapeError(cat("Sweep: a rule of node ", at_,
+        " failed in the last step, when adjoints had been added already; start a new sweep, or go "
+        "on from a copy"));
+  has_failed_ = true;  // until all rules have run
   const Node& node = tape->node(at_);
   const Var y = node.has_value() ? tape->var(at_) : Var();
   // Complete: every user of this node has been visited. A training tape has no further use for it.
@@ -87,6 +94,7 @@ void Sweep::apply_rules(Step* report) {
     if (report) report->contributions.back().after = sum;
     if (complete && record_ == Record::yes) name_adjoint(edge.input());
   }
+  has_failed_ = false;
   move_on();
 }
 
@@ -97,6 +105,8 @@ Var Sweep::run_rule(const Node& node, const Edge& edge, Var g, const Var& y) {
         "; a rule returns the adjoint of its input, of its shape and dtype");
   };
   if (!part.defined()) throw TapeError(fail("returned no value"));
+  if (record_ == Record::yes && part.tape() && part.tape() != y_.tape())
+    throw TapeError(fail("returned a Var of another tape"));
   const Node& input = y_.tape()->node(edge.input());
   if (!input.has_shape_of(part.value()))
     throw ShapeError(

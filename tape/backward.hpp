@@ -77,8 +77,9 @@ class Sweep {
 
   /// Applies the rules of node at() and moves to the next node that has an adjoint and inputs to
   /// pass it to.
-  /// @throws TapeError when done, or if the tape has been cleared; ShapeError or DTypeError if a
-  ///         rule returns an adjoint that does not fit its input
+  /// @throws TapeError when done, if the tape has been cleared, or if a rule threw in the step
+  ///         before, so that this Sweep cannot go on; ShapeError or DTypeError if a rule returns an
+  ///         adjoint that does not fit its input
   Step step();
   /// step() without a report.
   void advance() { apply_rules(nullptr); }
@@ -101,6 +102,7 @@ class Sweep {
   Var y_;
   Record record_;
   NodeId at_;
+  bool has_failed_ = false;             // a rule threw: a second try would add the others twice
   std::vector<Var> adjoints_;           // [node]
   std::vector<std::uint32_t> pending_;  // [node]: contributions still to come; counted by step()
 };

@@ -122,15 +122,20 @@ Var MicroTape::add_source(
 // --- scopes ----------------------------------------------------------------------------------
 
 Scope MicroTape::scope(std::string_view name, std::string_view formula) {
-  const std::uint32_t before = scope_;
-  scopes_.push_back({std::string(name), std::string(formula), before});
+  scopes_.push_back({std::string(name), std::string(formula), scope_});
   scope_ = static_cast<std::uint32_t>(scopes_.size() - 1);
-  return Scope(this, before, slot_->generation);
+  return Scope(slot_, scope_);
 }
 
 Scope::~Scope() {
-  // After a clear() there is nothing to return to: what is open now was opened since.
-  if (tape_ && tape_->slot_->generation == generation_) tape_->scope_ = before_;
+  // After a clear(), or the end of the tape, there is nothing to return to: what is open now was
+  // opened since.
+  if (!slot_ || slot_->generation != generation_) return;
+  MicroTape& tape = *slot_->tape;
+  // Close all scopes inside. If this one is not open any more, one around it was closed before.
+  std::uint32_t open = tape.scope_;
+  while (open > number_) open = tape.scopes_[open].parent;  // a parent has the lower number
+  if (open == number_) tape.scope_ = tape.scopes_[number_].parent;
 }
 
 std::string MicroTape::scope_path(std::uint32_t scope) const {
@@ -199,6 +204,8 @@ void MicroTape::set_name(NodeId id, std::string_view name, std::string_view late
 }
 
 void MicroTape::clear() {
+  if (running_steps_ > 0)
+    throw TapeError("clear: a rule of this tape is running; clear it after the sweep");
   for (NodeId id = 0; id < size_; ++id) {
     Node& node = at(id);
     for (const Edge& edge : node.edges())

@@ -27,19 +27,19 @@ struct ScopeInfo {
 class [[nodiscard]] Scope {
  public:
   Scope(Scope&& other) noexcept
-      : tape_(std::exchange(other.tape_, nullptr)),
-        before_(other.before_),
-        generation_(other.generation_) {}
+      : slot_(std::exchange(other.slot_, nullptr)),
+        generation_(other.generation_),
+        number_(other.number_) {}
   Scope& operator=(Scope&&) = delete;
   ~Scope();
 
  private:
   friend class MicroTape;
-  Scope(MicroTape* tape, std::uint32_t before, std::uint32_t generation)
-      : tape_(tape), before_(before), generation_(generation) {}
-  MicroTape* tape_;
-  std::uint32_t before_;
+  Scope(TapeSlot* slot, std::uint32_t number)
+      : slot_(slot), generation_(slot->generation), number_(number) {}
+  TapeSlot* slot_;            ///< not the tape, which may end first
   std::uint32_t generation_;  ///< of the tape, which counts up with every clear()
+  std::uint32_t number_;      ///< an index into MicroTape::scopes()
 };
 
 /// The list of everything that was computed, in the order in which it was computed.
@@ -107,6 +107,7 @@ class MicroTape {
 
   /// Forgets all nodes, scopes and watched parameters, and keeps the memory for the next round. A
   /// Var from before is refused from now on.
+  /// @throws TapeError if a rule of this tape calls it: the rule would destroy itself
   void clear();
 
  private:
@@ -131,6 +132,7 @@ class MicroTape {
   TapeSlot* slot_;
   Keep keep_;
   bool recording_ = true;
+  std::uint32_t running_steps_ = 0;  ///< of sweeps, one inside the other
   std::uint32_t scope_ = 0;
   NodeId size_ = 0;
   // Nodes live in chunks that never move: a rule that records runs from inside one of them.

@@ -18,6 +18,9 @@ class Parameter {
   Parameter(std::string name, Tensor value, std::string symbol = "")
       : state_(
             std::make_shared<State>(State{std::move(name), std::move(symbol), std::move(value)})) {}
+  // A move is a copy, so that no handle is ever empty: a layer that was moved from still works.
+  Parameter(const Parameter&) = default;
+  Parameter& operator=(const Parameter&) = default;
 
   const std::string& name() const { return state_->name; }
   const std::string& symbol() const { return state_->symbol.empty() ? name() : state_->symbol; }

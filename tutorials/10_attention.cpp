@@ -8,6 +8,7 @@
 // Part 1 does the two-token example that fits on a board. Part 2 reads a sentence. Part 3 takes the
 // whole of MultiHeadAttention and holds it against parameters and gradients that PyTorch wrote.
 
+#include <charconv>
 #include <fstream>
 
 #include <CLI/CLI.hpp>
@@ -47,7 +48,9 @@ void write_views(
     const std::string& out, const std::string& name, const MicroTape& tape, const Sweep& sweep) {
   if (out.empty()) return;
   const std::filesystem::path dir(out);
-  std::filesystem::create_directories(dir);
+  std::error_code failure;
+  std::filesystem::create_directories(dir, failure);
+  if (failure) throw FileError("cannot make the folder " + out + ": " + failure.message());
   write(dir / (name + ".txt"), to_text(tape, &sweep));
   write(dir / (name + ".dot"), to_dot(tape, &sweep));
   std::printf("\nWritten into %s: %s.txt, %s.dot", out.c_str(), name.c_str(), name.c_str());
@@ -177,13 +180,30 @@ void read_sentence(const Options& options, show::Verdict& verdict) {
 void pytorch(const Options& options, show::Verdict& verdict) {
   show::heading("3. MultiHeadAttention, against PyTorch");
   const Safetensors file = read_safetensors(options.reference);
-  const auto number = [&](const char* key) { return std::stoll(file.metadata.at(key)); };
+  const auto fail = [&](const std::string& what) {
+    return FileError(options.reference + " is no reference of attention: " + what);
+  };
+  const auto text = [&](const char* key) {
+    const auto found = file.metadata.find(key);
+    if (found == file.metadata.end()) throw fail(std::string("its metadata lacks ") + key);
+    return found->second;
+  };
+  const auto number = [&](const char* key) {
+    long long n = 0;
+    const std::string digits = text(key);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
+    if (error != std::errc() || end != digits.data() + digits.size())
+      throw fail(std::string(key) + " is no whole number: " + digits);
+    return n;
+  };
   const auto stored = [&](const std::string& name) {
-    return file.tensors.at(name).to(options.dtype);
+    const auto found = file.tensors.find(name);
+    if (found == file.tensors.end()) throw fail("there is no tensor " + name);
+    return found->second.to(options.dtype);
   };
   std::printf("embed %lld, %lld heads%s; parameters, inputs and gradients made by %s.\n\n",
       number("embed"), number("heads"), number("causal") ? ", causal" : "",
-      file.metadata.at("made_by").c_str());
+      text("made_by").c_str());
 
   MultiHeadAttention attention(
       number("embed"), number("heads"), 0, number("causal") != 0, {.dtype = options.dtype});

@@ -96,7 +96,8 @@ Tensor var(const Tensor& x, const Indices& axes, Index correction) {
   const Index n = count_reduced(x, axes);
   if (n <= correction)
     throw ValueError(cat("var: too few elements: x ", x.shape(), " has ", n, " along axes ", axes,
-        "; correction ", correction, " needs at least ", correction + 1));
+        "; correction ", correction, " needs at least ",
+        static_cast<std::uint64_t>(correction) + 1));
   if (x.size() == 0) return Tensor::uninitialized(keep_axes(x.shape(), axes), x.dtype());
   const Tensor mean = div(sum(x, axes), static_cast<double>(n));
   return with_floating_type(x.dtype(), [&]<class T>() {
@@ -105,7 +106,7 @@ Tensor var(const Tensor& x, const Indices& axes, Index correction) {
       const T distance = v - m[o];
       return distance * distance;
     });
-    return div(squares, static_cast<double>(n - correction));
+    return div(squares, static_cast<double>(n) - static_cast<double>(correction));
   });
 }
 

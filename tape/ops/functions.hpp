@@ -38,7 +38,8 @@ Var silu(const Var& x);
 /// Which of the two forms of GELU.
 enum class Gelu { exact, tanh };
 /// x Phi(x), Phi the standard normal distribution function; or its approximation
-/// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
+/// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). The slope of the latter is NaN where x^2
+/// overflows: for |x| above 1.8e19 (float32) or 1.3e154 (float64).
 /// Source: Hendrycks, Gimpel, "Gaussian Error Linear Units (GELUs)", arXiv:1606.08415.
 Var gelu(const Var& x, Gelu form = Gelu::exact);
 

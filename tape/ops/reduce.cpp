@@ -111,7 +111,7 @@ Var logsumexp(const Var& x, const Indices& axes, KeepAxes keep) {
 
 Var var(const Var& x, const Indices& axes, KeepAxes keep, Index correction) {
   const Reduction r = reduction("var", x, axes, keep);
-  const auto n = static_cast<double>(r.count() - correction);
+  const double n = static_cast<double>(r.count()) - static_cast<double>(correction);
   return record(
       {"var",
           R"(\frac{1}{@n} \operatorname{sum}_{@axes}((@x - \operatorname{rowmean}_{@axes}(@x))^{2}))",

@@ -1,12 +1,18 @@
 #include <microtape/tape/ops/shape.hpp>
 
 #include <algorithm>
+#include <limits>
 
 #include <microtape/core/format.hpp>
 #include <microtape/core/kernels/layout.hpp>
 #include <microtape/core/kernels/reduce.hpp>
 
 namespace microtape {
+namespace {
+
+constexpr Index kMostIndex = std::numeric_limits<Index>::max();
+
+}  // namespace
 
 Var broadcast_to(const Var& x, const Shape& shape) {
   if (x.shape() == shape) return x;
@@ -73,7 +79,9 @@ Var slice(const Var& x, Index axis, Index start, Index stop) {
 
 Var unslice(const Var& x, Index axis, Index start, Index extent) {
   axis = in_scope_of(x, [&] { return normalize_axis("unslice", x.shape(), axis); });
-  const Index stop = start + x.shape()[axis];
+  const Index n = x.shape()[axis];
+  const Index stop =
+      start > kMostIndex - n ? kMostIndex : start + n;  // no overflow before the error
   return record({"unslice", R"(\operatorname{unslice}_{@range}(@x))",
                     {{"range", Indices{axis, start, stop}}}},
       [&] {
@@ -123,6 +131,13 @@ Var concat(std::span<const Var> parts, Index axis) {
   axis = in_scope_of(one_on_tape(parts), [&] {
     const Index from_front = normalize_axis("concat", parts[0].shape(), axis);
     check_parts("concat", parts, from_front);
+    // Views that repeat one number may be as long as an Index counts.
+    Index room = kMostIndex;
+    for (const Var& part : parts)
+      if ((room -= part.shape()[from_front]) < 0)
+        throw ShapeError(cat("concat: too many elements: part 0 ", parts[0].shape(), ", ",
+            parts.size(), " parts; their extents along axis ", from_front,
+            " must add up to a number of 63 bits"));
     return from_front;
   });
 

@@ -117,7 +117,9 @@ Array fitted(Array a, const Shape& shape) {
     a.shape = shape;
     return a;
   }
-  return a.size() < shape.size() ? broadcast(a, shape) : sum_to(a, shape);
+  // Nothing can be summed up to numbers, 0 each, or repeated no times.
+  const bool widens = shape.size() == 0 || (a.size() > 0 && a.size() < shape.size());
+  return widens ? broadcast(a, shape) : sum_to(a, shape);
 }
 
 Array permuted(const Array& a, const Indices& order) {

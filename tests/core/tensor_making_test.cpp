@@ -111,6 +111,13 @@ TEST_CASE("uniform numbers stay below the upper bound when they are rounded") {
   CHECK(Tensor::uniform({2}, 3, 3, 0).at({1}) == 3);
   CHECK_THROWS_MATCHES(Tensor::uniform({2}, 1, 0, 0), ValueError,
       says("uniform: no such range: low 1, high 0; both must be finite, and low not above high"));
+  // Bug: high - low was infinite, and every number was the one below high.
+  CHECK_THROWS_MATCHES(Tensor::uniform({2}, -1e308, 1e308, 1, float64), ValueError,
+      says("uniform: range too wide: low -1e+308, high 1e+308; both, and high - low, must be "
+           "numbers of float64"));
+  CHECK_THROWS_MATCHES(Tensor::uniform({2}, 0, 1e39, 1), ValueError,
+      says("uniform: range too wide: low 0, high 1e+39; both, and high - low, must be numbers of "
+           "float32"));
   CHECK_THROWS_AS(Tensor::uniform({2}, 0, kInf, 0), ValueError);
 }
 

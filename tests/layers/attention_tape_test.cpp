@@ -125,11 +125,20 @@ TEST_CASE("inputs on two tapes, or on a tape that was cleared, are TapeErrors") 
   const Tensor x = random({2, 3, 8}, 1);
   MicroTape one, two;
   const Var a = one.leaf(x), b = two.leaf(x);
-  CHECK_THROWS_AS(layer(a, b, b), TapeError);
-  CHECK_THROWS_AS(layer(a, a, a, two.constant(Tensor::zeros({3, 3}, float64))), TapeError);
+  const Var mask = two.constant(Tensor::zeros({3, 3}, float64));
+  const std::string text =
+      "in attention: MultiHeadAttention: the inputs stand on two tapes; put all of them on one";
+  CHECK_THROWS_MATCHES(layer(a, b, b), TapeError, says(text));
+  CHECK_THROWS_MATCHES(layer(a, a, a, mask), TapeError, says(text));
+  // Bug: it was found only by the product of the scores, with both projections recorded.
+  CHECK(one.size() == 1);
+  CHECK(two.size() == 2);
   two.clear();
   CHECK_THROWS_AS(layer(b), TapeError);
   CHECK_THROWS_AS(layer(x, x, b), TapeError);
+  CHECK_THROWS_AS(layer(a, b, a), TapeError);
+  CHECK(one.size() == 1);
+  CHECK(one.current_scope() == 0);
 }
 
 TEST_CASE("nodes of attention carry the names of the literature and the scopes of its parts") {

@@ -175,3 +175,14 @@ TEST_CASE("layers move without throwing, as a vector of them needs") {
   STATIC_REQUIRE(std::is_nothrow_move_constructible_v<MultiHeadAttention>);
   STATIC_REQUIRE_FALSE(std::is_copy_constructible_v<Linear>);
 }
+
+TEST_CASE("a layer that was moved from still computes, on the same parameters") {
+  // Bug: its parameters were null pointers.
+  Net net;
+  net.eval();
+  const Tensor x = random({4, 3}, 1), y = net.forward(x);
+  Net moved = std::move(net);
+  CHECK(identical(moved.forward(x), y));
+  CHECK(identical(net.forward(x), y));
+  CHECK(net.gain() == moved.gain());
+}

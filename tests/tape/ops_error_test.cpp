@@ -189,5 +189,12 @@ TEST_CASE("max, logsumexp and var refuse too few numbers") {
           "needs an element"),
       refusal<ValueError>([](const Make& make) { var(make(ramp({2, 1})), 1, KeepAxes::no, 1); },
           "var: too few elements: x [2, 1] has 1 along axes [1]; correction 1 needs at least 2"),
+      // Bug: correction + 1 overflowed in the text.
+      refusal<ValueError>(
+          [](const Make& make) {
+            var(make(ramp({2})), {}, KeepAxes::no, std::numeric_limits<Index>::max());
+          },
+          "var: too few elements: x [2] has 2 along axes [0]; correction 9223372036854775807 needs "
+          "at least 9223372036854775808"),
   });
 }

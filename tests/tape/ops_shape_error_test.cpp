@@ -152,3 +152,21 @@ TEST_CASE("concat finds the open scope by any part that stands on a tape") {
            "must "
            "be equal"));
 }
+
+TEST_CASE("indices and extents near the largest integer are refused without overflow") {
+  // Bug: start + extent, and the sum of the parts, overflowed before they were looked at.
+  constexpr Index kMost = std::numeric_limits<Index>::max();
+  const Tensor longest = f64({1}).broadcast_to({kMost});
+  check_refused({
+      refusal<IndexError>([](const Make& make) { unslice(make(kX), 1, kMost, 4); },
+          "unslice: outside the axis: x [2, 3] at 9223372036854775807 of axis 1 ends at "
+          "9223372036854775807; needs 0 <= start and an end of at most 4"),
+      refusal<ShapeError>(
+          [longest](const Make& make) {
+            const Var x = make(longest);
+            concat({x, x}, 0);
+          },
+          "concat: too many elements: part 0 [9223372036854775807], 2 parts; their extents along "
+          "axis 0 must add up to a number of 63 bits"),
+  });
+}

@@ -238,3 +238,33 @@ TEST_CASE("attributes and their symbols are copied to the tape") {
   REQUIRE(node.edges()[0].attribute() != nullptr);
   CHECK(node.edges()[0].attribute()->name == "u");
 }
+
+TEST_CASE("a recorded rule that returns a Var of another tape is refused") {
+  // Bug: its node number was looked up on the tape of the sweep: a wrong node, or none.
+  MicroTape tape, other;
+  const Var x = tape.leaf(f64(2), "x");
+  Var foreign = other.leaf(f64(7));
+  for (int i = 0; i < 5; ++i) foreign = foreign + 1;
+  const Var y = square_with(x, [foreign](const Var&) { return foreign; });
+  CHECK_THROWS_MATCHES(backward(y, Record::yes), TapeError,
+      says("backward: square: the rule of x returned a Var of another tape; a rule returns the "
+           "adjoint of its input, of its shape and dtype"));
+  CHECK(is(backward(y)[x], 12));  // not recorded, its number is taken
+}
+
+TEST_CASE("a rule may not clear its own tape") {
+  // Bug: it destroyed itself while it ran, and the sweep then set a scope that was gone.
+  MicroTape tape;
+  const Scope scope = tape.scope("here");
+  const Var x = tape.leaf(f64({1, 2}));
+  const Var y = square_with(x, [x, &tape](const Var& g) {
+    tape.clear();
+    return 2 * g * x;
+  });
+  CHECK_THROWS_MATCHES(backward(sum(y)), TapeError,
+      says("in here: clear: a rule of this tape is running; clear it after the sweep"));
+  CHECK(is(backward(sum(x * x))[x], {2, 4}));
+  tape.clear();
+  CHECK(tape.size() == 0);
+  CHECK(tape.current_scope() == 0);
+}

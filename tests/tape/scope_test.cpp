@@ -80,6 +80,29 @@ TEST_CASE("a recorded sweep puts its nodes in the scope of the node that it visi
   CHECK(in_layer == 3);  // two products and their sum
 }
 
+TEST_CASE("a scope may outlive its tape") {
+  // Bug: the scope asked the tape, which was freed, for the scope to return to.
+  auto tape = std::make_unique<MicroTape>();
+  const Scope scope = tape->scope("a");
+  tape.reset();
+  MicroTape next;  // in the slot of the first
+  const Scope other = next.scope("b");
+  CHECK(next.scope_path(next.current_scope()) == "b");
+}
+
+TEST_CASE("scopes may be closed in any order") {
+  // Bug: closing b, after a around it, opened a again, for good.
+  MicroTape tape;
+  auto a = std::make_unique<Scope>(tape.scope("a")), b = std::make_unique<Scope>(tape.scope("b"));
+  a.reset();
+  CHECK(tape.current_scope() == 0);
+  auto c = std::make_unique<Scope>(tape.scope("c"));
+  b.reset();
+  CHECK(tape.scope_path(tape.current_scope()) == "c");
+  c.reset();
+  CHECK(tape.current_scope() == 0);
+}
+
 TEST_CASE("copies of a parameter are handles on one value") {
   const Parameter w("w", f64({1, 2}));
   const Parameter tied = w;

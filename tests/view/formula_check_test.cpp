@@ -169,3 +169,13 @@ TEST_CASE("a Keep::needed tape is refused") {
       says("check_formulas: the tape is Keep::needed: it does not have all numbers; "
            "check on a Keep::everything tape"));
 }
+
+TEST_CASE("formulas over no rows at all are evaluated too") {
+  // Bug: a sum over an empty batch, which is 0, was taken for a number to be repeated.
+  MicroTape tape;
+  const Var x = tape.leaf(random({0, 2, 3})), w = tape.leaf(random({4, 3}));
+  const Var b = tape.leaf(random({4}));
+  const Var y = matmul_nt(x, w) + b;
+  sum(y, 0);
+  CHECK(first(check_formulas(tape)) == "none");
+}
