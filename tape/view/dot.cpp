@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t kLabelWidth = 36;  ///< columns of an equation before it breaks
 constexpr std::size_t kRuleWidth = 24;
 constexpr std::size_t kVectorWidth = 24;
+constexpr std::size_t kMostColumns = 300;  ///< of a text: dot reads no label above 16 KB
 
 // Graphviz lays text out by the first font that it finds, browsers by theirs.
 constexpr std::string_view kHead = R"(digraph tape {
@@ -43,7 +44,7 @@ std::string style_of(const Node& node, bool is_output) {
 /// backslash is written &#92;, and reads \\ as a backslash.
 std::string escaped(std::string_view text) {
   std::string out;
-  for (const std::string& character : utf8::characters(text)) {
+  for (const std::string& character : utf8::characters(utf8::shortened(text, kMostColumns))) {
     const char c = character[0];
     if (c == '&')
       out += "&amp;";
@@ -64,7 +65,7 @@ std::string escaped(std::string_view text) {
 /// In lines of at most `width` columns, with `margin` at both ends of each.
 std::string broken(std::string_view text, std::size_t width, std::string_view margin = "") {
   std::string out;
-  for (const std::string& line : utf8::wrapped(text, width))
+  for (const std::string& line : utf8::wrapped(utf8::shortened(text, kMostColumns), width))
     out += cat(out.empty() ? "" : "<br/>", margin, escaped(line), margin);
   return out;
 }

@@ -136,6 +136,11 @@ TEST_CASE("Graphviz reads the graph without complaint") {
   const Var x = tape.leaf(Tensor::randn({4, 4}, 1), "a\"b<c>&d\\N\ne🙂ğ\xff\x01");
   const Scope scope = tape.scope("<s&\\L>\r");
   const Var y = sum(softmax(matmul(x, x, Scale{0.5, R"(\frac{1}{\sqrt{d}})"})));
+  {
+    // Bug: the text was longer than Graphviz reads.
+    const Scope longest = tape.scope(std::string(10'000, '\xff'));
+    exp(x).named(std::string(10'000, '"'));
+  }
   const Sweep sweep = swept(y);
   std::ofstream("dot_test.dot") << to_dot(tape, &sweep);
   CHECK(std::system("dot -Tsvg dot_test.dot -o dot_test.svg > dot_test.log 2>&1") == 0);
