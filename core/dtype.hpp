@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -23,12 +24,11 @@ constexpr std::size_t size_of(DType dtype) { return dtype == float32 ? 4 : 8; }
 /// Whether the dtype can carry a derivative: float32 and float64 do.
 constexpr bool is_floating(DType dtype) { return dtype != int64; }
 
-/// The dtype that holds the C++ type T: float, double or std::int64_t.
+/// The dtype that holds the C++ type T: float, double or std::int64_t; no other T compiles.
 template <class T>
-inline constexpr DType kDTypeOf = float32;
-template <>
-inline constexpr DType kDTypeOf<double> = float64;
-template <>
-inline constexpr DType kDTypeOf<std::int64_t> = int64;
+  requires(std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::int64_t>)
+inline constexpr DType kDTypeOf = std::same_as<T, float>    ? float32
+                                  : std::same_as<T, double> ? float64
+                                                            : int64;
 
 }  // namespace microtape

@@ -11,8 +11,8 @@ namespace microtape::kernels {
 /// Sum over axes; an empty sum is 0.
 Tensor sum(const Tensor& x, const Indices& axes);
 
-/// Sums x down to `shape`, which broadcasts to x.shape(): the adjoint of broadcast_to. Drops leading
-/// axes that `shape` lacks.
+/// Sums x down to `shape`, which broadcasts to x.shape(): the adjoint of broadcast_to. Drops the
+/// leading axes that `shape` lacks.
 /// @throws ShapeError `sum_to: ...` if shape does not broadcast to x.shape()
 Tensor sum_to(const Tensor& x, const Shape& shape);
 
@@ -21,8 +21,9 @@ Tensor sum_to(const Tensor& x, const Shape& shape);
 ///         result has elements but the reduced axes have none
 Tensor max(const Tensor& x, const Indices& axes);
 
-/// 1 / k where x equals its maximum (of shape y = max(x, axes)), k the number of such places; else 0.
-/// A NaN is the maximum of its slice here too.
+/// 1 / k where x equals its maximum, k the number of such places; else 0. A NaN is the maximum of
+/// its slice here too.
+/// @param y  max(x, axes)
 Tensor max_share(const Tensor& x, const Tensor& y, const Indices& axes);
 
 /// Mean of the squared distance from the mean, with n - correction in the denominator. Two passes.

@@ -9,8 +9,8 @@ namespace microtape::kernels {
 
 /// e^(x + mask) / sum over axis. -> x's shape; every slice sums to 1. A slice of extent 0 is empty.
 /// @param mask  null, or of x's dtype and broadcastable to x's shape
-/// @throws ValueError `softmax: row [0, 1] has only -inf: ...` if no entry of a slice is finite above
-///         -inf, or `softmax: row [0, 1] holds +inf` (inf - inf has no value); NaN passes through
+/// @throws ValueError `softmax: row [0, 1] has only -inf: ...` if every entry of a slice is -inf,
+///         or `softmax: row [0, 1] holds +inf: ...` if one is +inf; NaN passes through
 Tensor softmax(const Tensor& x, Index axis, const Tensor* mask = nullptr);
 
 /// x - ln(sum over axis of e^x). -> x's shape

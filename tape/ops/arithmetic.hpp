@@ -39,6 +39,7 @@ Var scale(const Var& x, const Scale& c);
 /// infinity; for fractional n, x < 0 gives NaN.
 Var pow(const Var& x, double n);
 
+// The operators are these functions; x - c is x + (-c).
 inline Var operator+(const Var& a, const Var& b) { return add(a, b); }
 inline Var operator-(const Var& a, const Var& b) { return sub(a, b); }
 inline Var operator*(const Var& a, const Var& b) { return mul(a, b); }

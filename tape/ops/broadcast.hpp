@@ -11,6 +11,7 @@ namespace microtape {
 /// @throws ShapeError, DTypeError, TapeError in the name of `op`
 Shape check_pair(const char* op, const Var& a, const Var& b);
 
+/// An op of two inputs.
 using BinaryOp = Var (*)(const Var& a, const Var& b);
 
 /// op(a, b) with both first passed through broadcast_to: a node of its own for each that repeats.

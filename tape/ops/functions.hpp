@@ -36,7 +36,7 @@ Var step(const Var& x);
 Var silu(const Var& x);
 
 /// Which of the two forms of GELU.
-enum class Gelu { exact, tanh };
+enum class Gelu : std::uint8_t { exact, tanh };
 /// x Phi(x), Phi the standard normal distribution function; or its approximation
 /// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))). The slope of the latter is NaN where x^2
 /// overflows: for |x| above 1.8e19 (float32) or 1.3e154 (float64).

@@ -8,7 +8,7 @@
 namespace microtape {
 
 /// Whether a reduced axis stays, with extent 1.
-enum class KeepAxes { no, yes };
+enum class KeepAxes : std::uint8_t { no, yes };
 
 /// Sum. x [.., n, ..] -> [.., ..]; an empty sum is 0.
 Var sum(const Var& x, const Indices& axes = {}, KeepAxes keep = KeepAxes::no);
