@@ -1,4 +1,5 @@
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include <microtape/core/format.hpp>
@@ -67,28 +68,26 @@ Printed print_negative(const Formula& f) {
   return p;
 }
 
-/// p/q A b .. is p A b .. / q: moves a fraction of numbers that leads a product behind it. Returns
-/// whether there was one.
-bool move_fraction(const Formula& f, Formula& moved) {
-  if (f.kind != Kind::product && f.kind != Kind::hadamard) return false;
+/// p/q A b .. is p A b .. / q: the product with the fraction of numbers that leads it moved behind;
+/// nothing if it has none.
+std::optional<Formula> fraction_moved(const Formula& f) {
+  if (f.kind != Kind::product && f.kind != Kind::hadamard) return std::nullopt;
   const Formula& left = f.children[0];
   if (left.kind == Kind::divide && left.is_number()) {
     const Formula& numerator = left.children[0];
     const bool is_one = numerator.kind == Kind::number && *numerator.value == 1;
-    moved = formula(
+    return formula(
         Kind::divide, {is_one ? f.children[1] : formula(Kind::product, {numerator, f.children[1]}),
                           left.children[1]});
-    return true;
   }
-  Formula inner;
-  if (!move_fraction(left, inner)) return false;
-  moved = formula(
-      Kind::divide, {formula(f.kind, {inner.children[0], f.children[1]}), inner.children[1]});
-  return true;
+  const std::optional<Formula> inner = fraction_moved(left);
+  if (!inner) return std::nullopt;
+  return formula(
+      Kind::divide, {formula(f.kind, {inner->children[0], f.children[1]}), inner->children[1]});
 }
 
 Printed print_product(const Formula& f) {
-  if (Formula moved; move_fraction(f, moved)) return print(moved);
+  if (const auto moved = fraction_moved(f)) return print(*moved);
   Printed left = print(f.children[0]);
   const Printed right = print(f.children[1]);
   const bool left_is_number = f.children[0].is_number();
