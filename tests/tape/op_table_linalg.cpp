@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "tape/op_table.hpp"
 
 namespace microtape::testing {
