@@ -10,6 +10,7 @@ set(public_headers
   core/tensor.hpp
   core/io/safetensors.hpp
   core/kernels/elementwise.hpp
+  core/kernels/index.hpp
   core/kernels/layout.hpp
   core/kernels/matmul.hpp
   core/kernels/reduce.hpp
@@ -28,6 +29,7 @@ set(public_headers
   tape/ops/functions.hpp
   tape/ops/index.hpp
   tape/ops/linalg.hpp
+  tape/ops/losses.hpp
   tape/ops/normalize.hpp
   tape/ops/reduce.hpp
   tape/ops/shape.hpp

@@ -7,6 +7,7 @@
 #include <microtape/tape/ops/functions.hpp>
 #include <microtape/tape/ops/index.hpp>
 #include <microtape/tape/ops/linalg.hpp>
+#include <microtape/tape/ops/losses.hpp>
 #include <microtape/tape/ops/normalize.hpp>
 #include <microtape/tape/ops/reduce.hpp>
 #include <microtape/tape/ops/shape.hpp>

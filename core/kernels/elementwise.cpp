@@ -96,6 +96,26 @@ Tensor div(const Tensor& a, const Tensor& b) {
   return zip("div", a, b, [](auto s, auto t) { return s / t; });
 }
 
+Tensor ratio(const Tensor& a, const Tensor& b) {
+  return zip("ratio", a, b, []<class T>(T s, T t) { return s == 0 ? T{0} : s / t; });
+}
+Tensor maximum(const Tensor& a, const Tensor& b) {
+  // Asked this way round, a NaN on either side comes through.
+  return zip("maximum", a, b, [](auto s, auto t) { return s >= t || std::isnan(s) ? s : t; });
+}
+Tensor minimum(const Tensor& a, const Tensor& b) {
+  return zip("minimum", a, b, [](auto s, auto t) { return s <= t || std::isnan(s) ? s : t; });
+}
+Tensor pow(const Tensor& a, const Tensor& b) {
+  return zip("pow", a, b, []<class T>(T s, T t) { return static_cast<T>(std::pow(s, t)); });
+}
+Tensor greater(const Tensor& a, const Tensor& b) {
+  return zip("greater", a, b, []<class T>(T s, T t) { return s > t ? T{1} : T{0}; }).to(int64);
+}
+Tensor equal(const Tensor& a, const Tensor& b) {
+  return zip("equal", a, b, []<class T>(T s, T t) { return s == t ? T{1} : T{0}; }).to(int64);
+}
+
 // --- a tensor and a number ---------------------------------------------------------------
 
 Tensor add(const Tensor& x, double c) {
@@ -129,6 +149,17 @@ Tensor pow(const Tensor& x, double n) {
 
 Tensor neg(const Tensor& x) {
   return map("neg", x, [](auto v) { return -v; });
+}
+Tensor expm1(const Tensor& x) {
+  return map("expm1", x, [](auto v) { return std::expm1(v); });
+}
+Tensor log1p(const Tensor& x) {
+  return map("log1p", x, [](auto v) { return std::log1p(v); });
+}
+Tensor softplus(const Tensor& x) {
+  // max(x, 0) + ln(1 + e^-|x|); a NaN comes through the second term.
+  return map("softplus", x,
+      []<class T>(T v) { return (v > 0 ? v : T{0}) + std::log1p(math::exp(-std::abs(v))); });
 }
 Tensor exp(const Tensor& x) {
   return map("exp", x, [](auto v) { return math::exp(v); });

@@ -28,7 +28,23 @@ Tensor div(double c, const Tensor& x);
 /// x ^ n as std::pow defines it: x ^ 0 is 1 for every x; a negative x needs a whole n, else NaN.
 Tensor pow(const Tensor& x, double n);
 
+/// a / b, but 0 where a is 0, even if b is 0 too.
+Tensor ratio(const Tensor& a, const Tensor& b);
+/// The larger, the smaller of two; NaN if either is.
+Tensor maximum(const Tensor& a, const Tensor& b);
+Tensor minimum(const Tensor& a, const Tensor& b);
+/// a ^ b; x ^ 0 is 1.
+Tensor pow(const Tensor& a, const Tensor& b);
+/// 1 where a > b, else 0; 1 where a = b, else 0. -> int64
+Tensor greater(const Tensor& a, const Tensor& b);
+Tensor equal(const Tensor& a, const Tensor& b);
+
 Tensor neg(const Tensor& x);
+/// e^x - 1 and ln(1 + x), which keep their digits near 0.
+Tensor expm1(const Tensor& x);
+Tensor log1p(const Tensor& x);
+/// ln(1 + e^x), without overflow.
+Tensor softplus(const Tensor& x);
 Tensor exp(const Tensor& x);
 Tensor log(const Tensor& x);
 Tensor sqrt(const Tensor& x);

@@ -2,6 +2,8 @@
 
 #include <microtape/core/kernels/elementwise.hpp>
 #include <microtape/tape/ops/broadcast.hpp>
+#include <microtape/tape/ops/functions.hpp>
+#include <microtape/tape/ops/index.hpp>
 
 namespace microtape {
 
@@ -41,6 +43,16 @@ Var div(const Var& a, const Var& b) {
           {"a", a, R"(\frac{@g}{@b})", [b](const Var& g) { return div(g, b); }},
           {"b", b, R"(-\frac{@g \odot @y}{@b})",
               [b](const Var& g, const Var& y) { return neg(div(mul(g, y), b)); }},
+      });
+}
+
+Var ratio(const Var& a, const Var& b) {
+  if (needs_broadcast(a, b)) return broadcast_pair("ratio", ratio, a, b);
+  return record({"ratio", R"(\frac{@a}{@b})"}, [&] { return kernels::ratio(a.value(), b.value()); },
+      {
+          {"a", a, R"(\frac{@g}{@b})", [b](const Var& g) { return ratio(g, b); }},
+          {"b", b, R"(-\frac{@g \odot @y}{@b})",
+              [b](const Var& g, const Var& y) { return neg(ratio(mul(g, y), b)); }},
       });
 }
 
@@ -97,6 +109,7 @@ Var pow(const Var& x, double n) {
           {"x", x, R"(@g \odot (@n @x^{@n - 1}))",
               [x, n](const Var& g) {
                 if (n == 0) return 0 * g;
+                if (n < 1) return ratio(n * g, pow(x, 1 - n));  // a pole at 0
                 const Var slope = n * pow(x, n - 1);
                 return g * slope;
               }},

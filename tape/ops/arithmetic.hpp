@@ -15,6 +15,9 @@ Var sub(const Var& a, const Var& b);
 Var mul(const Var& a, const Var& b);
 /// a / b (elementwise), broadcast; x / 0 follows IEEE 754. @throws as add
 Var div(const Var& a, const Var& b);
+/// a / b, but 0 where a is 0, even if b is 0 too; broadcast. For rules with a pole: where no
+/// adjoint arrives, none leaves, and no 0 / 0 either. @throws as add
+Var ratio(const Var& a, const Var& b);
 /// -x
 Var neg(const Var& x);
 /// x + c
@@ -38,6 +41,26 @@ Var scale(const Var& x, const Scale& c);
 /// x^n for a fixed n. 0^0 is 1, and the derivative of x^0 is 0 everywhere. For n < 0, x = 0 gives
 /// infinity; for fractional n, x < 0 gives NaN.
 Var pow(const Var& x, double n);
+
+/// a^b, broadcast. a^0 is 1. By a the derivative is 0 where b is 0; by b it is 0 where a is 0 and b
+/// is not negative, and NaN where a is negative. Where no adjoint arrives, none leaves. @throws as
+/// add
+Var pow(const Var& a, const Var& b);
+/// c^x. At c = 0 the derivative is 0 where x is not negative; for c < 0 it is NaN.
+Var pow(double c, const Var& x);
+
+/// The larger of two, broadcast; NaN if either is. Equal ones share the adjoint, half each. What
+/// was not chosen gets adjoint exactly 0, even if it is infinite. @throws as add
+Var maximum(const Var& a, const Var& b);
+Var maximum(const Var& x, double c);
+inline Var maximum(double c, const Var& x) { return maximum(x, c); }
+/// The smaller of two; otherwise as maximum.
+Var minimum(const Var& a, const Var& b);
+Var minimum(const Var& x, double c);
+inline Var minimum(double c, const Var& x) { return minimum(x, c); }
+/// x, but no less than low and no more than high. On a bound the adjoint passes; outside it is 0.
+/// @throws ValueError unless low <= high
+Var clamp(const Var& x, double low, double high);
 
 // The operators are these functions; x - c is x + (-c).
 inline Var operator+(const Var& a, const Var& b) { return add(a, b); }

@@ -15,17 +15,70 @@ Var exp(const Var& x) {
       });
 }
 
+Var expm1(const Var& x) {
+  return record({"expm1", R"(\operatorname{exp}(@x) - 1)"},
+      [&] { return kernels::expm1(x.value()); },
+      {
+          {"x", x, R"(@g \odot (@y + 1))", [](const Var& g, const Var& y) { return g * (y + 1); }},
+      });
+}
+
+Var log1p(const Var& x) {
+  return record({"log1p", R"(\operatorname{ln}(1 + @x))"},
+      [&] { return kernels::log1p(x.value()); },
+      {
+          {"x", x, R"(\frac{@g}{1 + @x})", [x](const Var& g) { return ratio(g, 1 + x); }},
+      });
+}
+
 Var log(const Var& x) {
   return record({"log", R"(\operatorname{ln}(@x))"}, [&] { return kernels::log(x.value()); },
       {
-          {"x", x, R"(\frac{@g}{@x})", [x](const Var& g) { return g / x; }},
+          {"x", x, R"(\frac{@g}{@x})", [x](const Var& g) { return ratio(g, x); }},
       });
 }
 
 Var sqrt(const Var& x) {
   return record({"sqrt", R"(\sqrt{@x})"}, [&] { return kernels::sqrt(x.value()); },
       {
-          {"x", x, R"(\frac{@g}{2 @y})", [](const Var& g, const Var& y) { return g / (2 * y); }},
+          {"x", x, R"(\frac{@g}{2 @y})",
+              [](const Var& g, const Var& y) { return ratio(g, 2 * y); }},
+      });
+}
+
+Var rsqrt(const Var& x) {
+  return record({"rsqrt", R"(\frac{1}{\sqrt{@x}})"},
+      [&] { return kernels::div(1, kernels::sqrt(x.value())); },
+      {
+          {"x", x, R"(-\frac{1}{2} @g \odot @y^{3})",
+              [](const Var& g, const Var& y) {
+                const Var cube = y * y * y;
+                return -0.5 * g * cube;
+              }},
+      });
+}
+
+Var square(const Var& x) {
+  return record({"square", "@x^{2}"}, [&] { return kernels::mul(x.value(), x.value()); },
+      {
+          {"x", x, R"(2 @g \odot @x)", [x](const Var& g) { return 2 * g * x; }},
+      });
+}
+
+Var reciprocal(const Var& x) {
+  return record({"reciprocal", R"(\frac{1}{@x})"}, [&] { return kernels::div(1, x.value()); },
+      {
+          {"x", x, R"(-@g \odot @y^{2})",
+              [](const Var& g, const Var& y) { return -(g * (y * y)); }},
+      });
+}
+
+Var softplus(const Var& x) {
+  return record({"softplus", R"(\operatorname{ln}(1 + \operatorname{exp}(@x)))"},
+      [&] { return kernels::softplus(x.value()); },
+      {
+          {"x", x, R"(@g \odot \operatorname{sigmoid}(@x))",
+              [x](const Var& g) { return g * sigmoid(x); }},
       });
 }
 

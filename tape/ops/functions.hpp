@@ -9,10 +9,22 @@ namespace microtape {
 
 /// e^x; overflows to infinity above 88.7 (float32) or 709.7 (float64).
 Var exp(const Var& x);
-/// ln x; -inf at 0, NaN below.
+/// e^x - 1, which keeps its digits near 0.
+Var expm1(const Var& x);
+/// ln x; -inf at 0, NaN below. Its derivative at 0 is infinite; where no adjoint arrives, none
+/// leaves.
 Var log(const Var& x);
-/// The square root; NaN below 0, and the derivative at 0 is infinite.
+/// ln(1 + x), which keeps its digits near 0; -inf at -1, NaN below.
+Var log1p(const Var& x);
+/// The square root; NaN below 0. Its derivative at 0 is infinite (so sqrt(c x) at c = 0 gives NaN);
+/// where no adjoint arrives, none leaves: where a where() did not choose sqrt(x), x has adjoint 0.
 Var sqrt(const Var& x);
+/// 1 / sqrt(x); infinite at 0, NaN below.
+Var rsqrt(const Var& x);
+/// x^2
+Var square(const Var& x);
+/// 1 / x; infinite at 0.
+Var reciprocal(const Var& x);
 /// sin x, x in radians.
 Var sin(const Var& x);
 /// cos x, x in radians.
@@ -21,6 +33,8 @@ Var cos(const Var& x);
 Var tanh(const Var& x);
 /// 1 / (1 + e^-x); no finite x overflows.
 Var sigmoid(const Var& x);
+/// ln(1 + e^x), a smooth max(x, 0); no finite x overflows.
+Var softplus(const Var& x);
 /// 2 / sqrt(pi) times the integral of e^-t^2 from 0 to x.
 Var erf(const Var& x);
 /// |x|. At 0, where no derivative exists, the adjoint is 0.

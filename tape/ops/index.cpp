@@ -2,6 +2,8 @@
 
 #include <microtape/core/format.hpp>
 #include <microtape/core/kernels/elementwise.hpp>
+#include <microtape/core/kernels/index.hpp>
+#include <microtape/tape/ops/arithmetic.hpp>
 #include <microtape/tape/ops/broadcast.hpp>
 
 namespace microtape {

@@ -9,6 +9,7 @@
 #include <microtape/core/kernels/softmax.hpp>
 #include <microtape/tape/ops/arithmetic.hpp>
 #include <microtape/tape/ops/functions.hpp>
+#include <microtape/tape/ops/index.hpp>
 #include <microtape/tape/ops/shape.hpp>
 
 namespace microtape {
@@ -94,6 +95,50 @@ Var max(const Var& x, const Indices& axes, KeepAxes keep) {
       });
 }
 
+Var min(const Var& x, const Indices& axes, KeepAxes keep) {
+  const Reduction r = reduction("min", x, axes, keep);
+  return record({"min", R"(-\operatorname{max}_{@axes}(-@x))", {{"axes", r.axes}}},
+      [&] { return kernels::neg(kernels::max(kernels::neg(x.value()), r.axes)).reshape(r.result); },
+      {
+          {"x", x,
+              R"(\operatorname{broadcast}_{@axes}(@g) \odot \operatorname{ismax}_{@axes}(-@x))",
+              [r, x](const Var& g) {
+                const Var share = max_share(-x, r);
+                return r.spread(g) * share;
+              }},
+      });
+}
+
+namespace {
+
+/// The Euclidean norm, by parts of the largest number so that no square overflows or vanishes.
+Tensor euclidean(const Tensor& x, const Indices& axes) {
+  const Tensor sizes = kernels::abs(x);
+  const Tensor largest = kernels::max(sizes, axes);
+  const Tensor parts = kernels::ratio(sizes, largest.broadcast_to(x.shape()));
+  const Tensor squares = kernels::sum(kernels::mul(parts, parts), axes);
+  return kernels::mul(largest, kernels::sqrt(squares));
+}
+
+}  // namespace
+
+Var norm(const Var& x, const Indices& axes, KeepAxes keep) {
+  const Reduction r = reduction("norm", x, axes, keep);
+  return record({"norm", R"(\sqrt{\operatorname{sum}_{@axes}(@x^{2})})", {{"axes", r.axes}}},
+      [&] {
+        if (r.count() == 0) return Tensor::zeros(r.result, x.dtype());
+        return euclidean(x.value(), r.axes).reshape(r.result);
+      },
+      {
+          {"x", x,
+              R"(\operatorname{broadcast}_{@axes}(@g) \odot \frac{@x}{\operatorname{broadcast}_{@axes}(@y)})",
+              [r, x](const Var& g, const Var& y) {
+                const Var direction = ratio(x, r.spread(y));
+                return r.spread(g) * direction;
+              }},
+      });
+}
+
 Var logsumexp(const Var& x, const Indices& axes, KeepAxes keep) {
   const Reduction r = reduction("logsumexp", x, axes, keep);
   return record({"logsumexp", R"(\operatorname{logsumexp}_{@axes}(@x))", {{"axes", r.axes}}},
@@ -103,7 +148,10 @@ Var logsumexp(const Var& x, const Indices& axes, KeepAxes keep) {
           {"x", x,
               R"(\operatorname{broadcast}_{@axes}(@g) \odot \operatorname{exp}(@x - \operatorname{broadcast}_{@axes}(@y)))",
               [r, x](const Var& g, const Var& y) {
-                const Var softmax = exp(x - r.spread(y));
+                // Where all x are -inf, y is too; 0 stands in, and every e^x is 0.
+                const Tensor nothing = Tensor::full(y.shape(), -INFINITY, y.dtype());
+                const Var top = where(equal(y, nothing), 0, y);
+                const Var softmax = exp(x - r.spread(top));
                 return r.spread(g) * softmax;
               }},
       });

@@ -17,6 +17,11 @@ Var mean(const Var& x, const Indices& axes = {}, KeepAxes keep = KeepAxes::no);
 /// Largest element. Equal largest ones share the adjoint in equal parts, which sum to 1.
 /// @throws ValueError if it is over zero elements
 Var max(const Var& x, const Indices& axes = {}, KeepAxes keep = KeepAxes::no);
+/// Smallest element; otherwise as max.
+Var min(const Var& x, const Indices& axes = {}, KeepAxes keep = KeepAxes::no);
+/// The Euclidean norm: the square root of the sum of squares. At 0, where no derivative exists, the
+/// adjoint is 0.
+Var norm(const Var& x, const Indices& axes = {}, KeepAxes keep = KeepAxes::no);
 /// ln of the sum of e^x, shifted by the maximum, so that no finite x overflows.
 /// @throws ValueError if it is over zero elements
 Var logsumexp(const Var& x, const Indices& axes = {}, KeepAxes keep = KeepAxes::no);

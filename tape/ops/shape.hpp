@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include <microtape/tape/record.hpp>
 
@@ -46,6 +47,19 @@ Var stack(std::span<const Var> parts, Index axis);
 inline Var stack(std::initializer_list<Var> parts, Index axis) {
   return stack(std::span<const Var>(parts.begin(), parts.size()), axis);
 }
+
+/// Takes an axis of extent 1 away. x [.., 1, ..] -> [.., ..]
+/// @throws IndexError if there is no such axis; ShapeError if its extent is not 1
+Var squeeze(const Var& x, Index axis);
+/// Puts an axis of extent 1 in. x [.., ..] -> [.., 1, ..], where it is axis `axis` of the result.
+/// @throws IndexError if the result has no such axis
+Var unsqueeze(const Var& x, Index axis);
+/// Cuts an axis into pieces of these extents. x [.., n, ..] -> pieces [.., n_i, ..]
+/// @throws IndexError if there is no such axis; ShapeError unless the extents sum to n
+std::vector<Var> split(const Var& x, std::span<const Index> extents, Index axis);
+/// Cuts an axis into `parts` pieces of equal extent. @throws as above; ShapeError unless parts
+/// divides n
+std::vector<Var> split(const Var& x, Index parts, Index axis);
 
 /// x without its history: the same numbers, an inactive node. Writing to neither changes the other.
 Var detach(const Var& x);

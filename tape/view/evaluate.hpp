@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include <microtape/tape/view/array.hpp>
@@ -21,6 +22,10 @@ Array evaluate(const Formula& formula, const Environment& environment, const Sha
 
 /// The value of \operatorname{f}_{subscript}(arguments ..); part of evaluate().
 Array evaluate_call(const std::string& function, const Indices& subscript,
+    const std::vector<Array>& arguments, const Shape& target);
+
+/// The same of the functions that take numbers by their place; nothing if it is none of them.
+std::optional<Array> evaluate_index_call(const std::string& function, const Indices& subscript,
     const std::vector<Array>& arguments, const Shape& target);
 
 }  // namespace microtape

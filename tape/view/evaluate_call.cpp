@@ -209,6 +209,7 @@ Array evaluate_call(const std::string& function, const Indices& subscript,
     require(subscript.size() == 1, function);
     return function == "concat" ? concat(arguments, subscript[0]) : stack(arguments, subscript[0]);
   }
+  if (auto found = evaluate_index_call(function, subscript, arguments, target)) return *found;
   if (function == "where") {
     require(arguments.size() == 3, function);
     return where(arguments[0], arguments[1], arguments[2], target);

@@ -8,7 +8,8 @@ namespace microtape::testing {
 const std::vector<OpRow>& op_table() {
   static const std::vector<OpRow> table = [] {
     std::vector<OpRow> all;
-    for (auto part : {arithmetic_rows, function_rows, linalg_rows, reduce_rows, shape_rows}) {
+    for (auto part :
+        {arithmetic_rows, function_rows, linalg_rows, reduce_rows, shape_rows, choice_rows}) {
       std::vector<OpRow> rows = part();
       std::move(rows.begin(), rows.end(), std::back_inserter(all));
     }

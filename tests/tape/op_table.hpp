@@ -27,6 +27,7 @@ std::vector<OpRow> function_rows();
 std::vector<OpRow> linalg_rows();
 std::vector<OpRow> reduce_rows();
 std::vector<OpRow> shape_rows();
+std::vector<OpRow> choice_rows();
 
 /// @name Inputs
 /// @{

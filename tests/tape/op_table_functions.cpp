@@ -29,6 +29,12 @@ std::vector<OpRow> function_rows() {
   smooth("silu", silu);
   smooth("gelu", [](const Var& x) { return gelu(x); });
   smooth("gelu_tanh", [](const Var& x) { return gelu(x, Gelu::tanh); });
+  smooth("expm1", expm1);
+  smooth("softplus", softplus);
+  smooth("square", square);
+  add_rows(rows, "log1p", log1p, positive({2, 3}, 206), positive({2, 3, 2}, 207));
+  add_rows(rows, "rsqrt", rsqrt, positive({2, 3}, 208), positive({2, 3, 2}, 209));
+  add_rows(rows, "reciprocal", reciprocal, positive({2, 3}, 210), positive({2, 3, 2}, 211));
   add_rows(rows, "log", log, positive({2, 3}, 201), positive({2, 3, 2}, 202));
   add_rows(rows, "sqrt", sqrt, positive({2, 3}, 203), positive({2, 3, 2}, 204));
   add_rows(rows, "abs", abs, apart({2, 3}), apart({2, 3, 2}));

@@ -28,6 +28,8 @@ std::vector<OpRow> reduce_rows() {
   add_rows(rows, "sum", sum);
   add_rows(rows, "mean", mean);
   add_rows(rows, "max", max);
+  add_rows(rows, "min", min);
+  add_rows(rows, "norm", norm);
   add_rows(rows, "logsumexp", logsumexp);
   add_rows(rows, "var",
       [](const Var& x, const Indices& axes, KeepAxes keep) { return var(x, axes, keep); });

@@ -22,7 +22,7 @@ Var square_with(const Var& x, Rule rule) {
       });
 }
 
-Var square(const Var& x) {
+Var own_square(const Var& x) {
   return square_with(x, [x](const Var& g) { return 2 * g * x; });
 }
 
@@ -39,7 +39,7 @@ struct Counted {
 
 TEST_CASE("an op of the user's own is differentiated twice like any other") {
   const GradcheckReport report = gradcheck(
-      [](std::span<const Var> x) { return square(x[0]) * x[1]; }, {ramp({2, 3}), ramp({3})});
+      [](std::span<const Var> x) { return own_square(x[0]) * x[1]; }, {ramp({2, 3}), ramp({3})});
   INFO(report.str());
   CHECK(report.passed());
 }

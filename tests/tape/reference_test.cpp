@@ -88,6 +88,16 @@ const std::map<std::string, Apply>& known() {
       {"broadcast_to",
           [](Vars x, const Json& a) { return broadcast_to(x[0], Shape(list_of(a, "shape"))); }},
       {"where", [](Vars x, const Json&) { return where(x[0], x[1], x[2]); }},
+      {"maximum", [](Vars x, const Json&) { return maximum(x[0], x[1]); }},
+      {"minimum", [](Vars x, const Json&) { return minimum(x[0], x[1]); }},
+      {"softplus", [](Vars x, const Json&) { return softplus(x[0]); }},
+      {"rsqrt", [](Vars x, const Json&) { return rsqrt(x[0]); }},
+      {"reciprocal", [](Vars x, const Json&) { return reciprocal(x[0]); }},
+      {"layer_norm",
+          [](Vars x, const Json& a) { return layer_norm(x[0], x[1], x[2], a.at("eps").get<double>()); }},
+      {"embedding", [](Vars x, const Json&) { return embedding(x[0], x[1]); }},
+      {"cross_entropy", [](Vars x, const Json&) { return cross_entropy(x[0], x[1]); }},
+      {"mse_loss", [](Vars x, const Json&) { return mse_loss(x[0], x[1]); }},
   };
   return ops;
 }
@@ -126,10 +136,12 @@ void check_cases(DType dtype, double rtol) {
   int compared = 0;
   for (const Json& item : cases()) {
     if (!known().count(item.at("op"))) continue;
+    // Rows near 10,000 with a spread of 1: rounded to float32, the input itself is off by 5e-4.
+    if (dtype == float32 && item.at("id") == "layer_norm_offset") continue;
     check_case(item, tensors, dtype, rtol);
     ++compared;
   }
-  CHECK(compared == 69);
+  CHECK(compared == (dtype == float64 ? 80 : 79));
 }
 
 }  // namespace
@@ -142,15 +154,14 @@ TEST_CASE("values and adjoints of every known op agree with PyTorch in float32")
   check_cases(float32, 2e-4);
 }
 
-TEST_CASE("the ops of the reference files that do not exist here are these and no others") {
+TEST_CASE("every op of the reference files exists here; a missing one is named") {
   std::set<std::string> missing;
   for (const Json& item : cases())
     if (!known().count(item.at("op"))) missing.insert(item.at("op"));
   std::string list;
   for (const std::string& op : missing) list += (list.empty() ? "" : ", ") + op;
-  WARN("missing: " << list);
-  CHECK(missing == std::set<std::string>{"cross_entropy", "embedding", "layer_norm", "maximum",
-                       "minimum", "mse_loss", "reciprocal", "rsqrt", "softplus"});
+  if (!missing.empty()) WARN("missing: " << list);
+  CHECK(missing.empty());
 }
 
 TEST_CASE("every step of the attention chain agrees with PyTorch to 1e-12") {
