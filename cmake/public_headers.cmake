@@ -18,6 +18,7 @@ set(public_headers
   tape/backward.hpp
   tape/compare.hpp
   tape/function_ref.hpp
+  tape/functional.hpp
   tape/gradcheck.hpp
   tape/micro_tape.hpp
   tape/node.hpp
