@@ -46,5 +46,11 @@ set(public_headers
   tape/view/text.hpp
   layers/attention.hpp
   layers/dropout.hpp
+  layers/embedding.hpp
   layers/layer.hpp
-  layers/linear.hpp)
+  layers/layer_norm.hpp
+  layers/linear.hpp
+  layers/mlp.hpp
+  layers/sequential.hpp
+  layers/transformer.hpp
+  layers/optim/optimizer.hpp)

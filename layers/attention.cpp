@@ -26,14 +26,6 @@ Index checked_embed(Index embed, Index num_heads, double dropout) {
   return embed;
 }
 
-LayerOptions part(
-    const LayerOptions& whole, std::string name, std::string symbol, std::uint64_t n) {
-  return {.name = std::move(name),
-      .dtype = whole.dtype,
-      .seed = split_seed(whole.seed, n),
-      .symbol = std::move(symbol)};
-}
-
 /// The first operand that stands on a tape; the first of all if none does.
 const Var& first_on_tape(std::initializer_list<const Var*> operands) {
   for (const Var* x : operands)
@@ -63,11 +55,11 @@ MultiHeadAttention::MultiHeadAttention(
       embed_(checked_embed(embed, num_heads, dropout)),
       num_heads_(num_heads),
       causal_(causal),
-      q_proj_(embed, embed, part(options, "q_proj", "Q", 0)),
-      k_proj_(embed, embed, part(options, "k_proj", "K", 1)),
-      v_proj_(embed, embed, part(options, "v_proj", "V", 2)),
-      out_proj_(embed, embed, part(options, "out_proj", "O", 3)),
-      dropout_(dropout, part(options, "dropout", "", 4)) {}
+      q_proj_(embed, embed, part_options(options, "q_proj", 0, "Q")),
+      k_proj_(embed, embed, part_options(options, "k_proj", 1, "K")),
+      v_proj_(embed, embed, part_options(options, "v_proj", 2, "V")),
+      out_proj_(embed, embed, part_options(options, "out_proj", 3, "O")),
+      dropout_(dropout, part_options(options, "dropout", 4)) {}
 
 Var MultiHeadAttention::operator()(
     const Var& query, const Var& key, const Var& value, const Var& mask) {

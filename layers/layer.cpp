@@ -4,10 +4,21 @@
 #include <set>
 
 #include <microtape/core/format.hpp>
+#include <microtape/core/random.hpp>
 
 namespace microtape {
 
-Member::Member(Layer& child) : name(child.name()), layer(&child) {}
+LayerOptions part_options(
+    const LayerOptions& whole, std::string name, std::uint64_t n, std::string symbol) {
+  return {.name = std::move(name),
+      .dtype = whole.dtype,
+      .seed = split_seed(whole.seed, n),
+      .symbol = std::move(symbol)};
+}
+
+Member::Member(Layer& child) : Member(child.name(), child) {}
+Member::Member(std::string member_name, Layer& child)
+    : name(std::move(member_name)), layer(&child) {}
 
 Layer::Layer(const LayerOptions& options, std::string_view kind)
     : name_(options.name.empty() ? kind : options.name) {}

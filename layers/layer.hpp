@@ -23,10 +23,15 @@ struct LayerOptions {
   std::string symbol = {};  ///< subscript of the parameters on a tape: "Q" makes W_Q and b_Q
 };
 
-/// One parameter or one child of a layer, under its own name.
+/// The options of part number `n` of a layer: the same dtype, a seed of its own.
+LayerOptions part_options(
+    const LayerOptions& whole, std::string name, std::uint64_t n, std::string symbol = "");
+
+/// One parameter or one child of a layer, under its own name or another.
 struct Member {
   Member(const Parameter& p) : name(p.name()), parameter(p) {}
   Member(Layer& child);
+  Member(std::string name, Layer& child);
 
   std::string name;
   std::optional<Parameter> parameter;
