@@ -115,10 +115,10 @@ class Verdict {
     for (const microtape::Comparison& c : comparisons) wrong_ += !c.agrees;
     checks_ += static_cast<int>(comparisons.size());
   }
-  /// Prints the last line. @return the exit status
-  int conclude() const {
+  /// Prints the last line. @param so  what follows if all holds. @return the exit status
+  int conclude(const char* so = "the tape's gradients are the textbook's") const {
     if (wrong_ == 0)
-      std::printf("\nAll %d checks hold: the tape's gradients are the textbook's.\n", checks_);
+      std::printf("\nAll %d checks hold: %s.\n", checks_, so);
     else
       std::printf("\n%d of %d checks FAILED.\n", wrong_, checks_);
     return wrong_ == 0 ? 0 : 1;
