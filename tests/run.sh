@@ -13,13 +13,14 @@ case ${1:-} in
   *) echo "Usage: tests/run.sh [--slow]" >&2; exit 2 ;;
 esac
 
-# Only CI installs a second compiler; elsewhere it is used if it is there.
+# What only the tests need. Only CI installs a second compiler; elsewhere it is used if it is there.
 extras=()
+if ! has python3; then extras+=(python3); fi
 if ! has_header catch2/catch.hpp && ! has_header catch2/catch_test_macros.hpp; then
   extras+=(catch2)
 fi
 if [ -n "${CI:-}" ]; then
-  for package in clang-19 clang-format-19 python3; do
+  for package in clang-19 clang-format-19; do
     if ! has "$package"; then extras+=("$package"); fi
   done
 fi

@@ -103,10 +103,11 @@ Var scale(const Var& x, const Scale& c) {
 }
 
 Var pow(const Var& x, double n) {
+  const Literal rule = n == 0 ? Literal("0 @g") : Literal(R"(@g \odot (@n @x^{@n - 1}))");
   return record({"pow", "@x^{@n}", {{"n", n}}}, [&] { return kernels::pow(x.value(), n); },
       {
           // x^0 is 1 everywhere, so its derivative is 0 even where x^-1 is infinite.
-          {"x", x, R"(@g \odot (@n @x^{@n - 1}))",
+          {"x", x, rule,
               [x, n](const Var& g) {
                 if (n == 0) return 0 * g;
                 if (n < 1) return ratio(n * g, pow(x, 1 - n));  // a pole at 0
