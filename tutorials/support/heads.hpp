@@ -93,8 +93,8 @@ inline std::vector<Comparison> compare_chain(
 inline double largest_sum(const Tensor& x, Index axis) {
   const auto largest = [](const Tensor& t) {
     double most = 0;
-    for (const double v : t.to(microtape::float64).contiguous().data<double>())
-      most = std::max(most, std::abs(v));
+    const Tensor numbers = t.to(microtape::float64).contiguous();  // outlives the loop over it
+    for (const double v : numbers.data<double>()) most = std::max(most, std::abs(v));
     return most;
   };
   const double scale = largest(x);
