@@ -1,7 +1,6 @@
 #include <microtape/layers/dropout.hpp>
 
 #include <microtape/core/format.hpp>
-#include <microtape/core/kernels/elementwise.hpp>
 #include <microtape/core/random.hpp>
 
 namespace microtape {
@@ -20,11 +19,7 @@ Var Dropout::operator()(const Var& x) {
   });
   if (!is_training() || p_ == 0) return x;
   const auto scope = enter(x);
-  // 1 where a uniform number reaches p, scaled up so that the mean of Z is 1.
-  const Tensor u = Tensor::uniform(x.shape(), 0, 1, split_seed(seed_, calls_++), float64);
-  const Tensor kept = kernels::sub(1, kernels::step(kernels::sub(p_, u)));
-  const Tensor z = kernels::scale(kept, p_ < 1 ? 1 / (1 - p_) : 0).to(x.dtype());
-  return mul(x.tape() ? x.tape()->constant(z, "Z") : Var(z), x);
+  return dropout(x, p_, split_seed(seed_, calls_++));
 }
 
 }  // namespace microtape

@@ -18,6 +18,8 @@ std::string moment_name(std::size_t parameter, std::size_t moment) {
 
 Optimizer::Optimizer(std::vector<Parameter> parameters, double learning_rate, std::size_t moments)
     : parameters_(std::move(parameters)) {
+  if (parameters_.empty())
+    throw ValueError("Optimizer: no parameters: there is nothing to change; give at least one");
   set_learning_rate(learning_rate);
   for (const Parameter& p : parameters_)
     moments_.emplace_back(moments, Tensor::zeros(p.value().shape(), p.value().dtype()));

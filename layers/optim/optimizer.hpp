@@ -53,7 +53,7 @@ struct SgdOptions {
 /// Stochastic gradient descent, with momentum as PyTorch has it.
 class Sgd : public Optimizer {
  public:
-  /// @throws ValueError if an option is negative or not finite
+  /// @throws ValueError if there are no parameters, or an option is negative or not finite
   explicit Sgd(std::vector<Parameter> parameters, const SgdOptions& options = {});
 
  private:
@@ -76,7 +76,8 @@ struct AdamOptions {
 /// Source: Kingma, Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015, algorithm 1.
 class Adam : public Optimizer {
  public:
-  /// @throws ValueError if a beta is outside [0, 1), or another option negative or not finite
+  /// @throws ValueError if there are no parameters, a beta is outside [0, 1), or another option is
+  ///         negative or not finite
   explicit Adam(std::vector<Parameter> parameters, const AdamOptions& options = {});
 
  protected:
