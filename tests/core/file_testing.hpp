@@ -45,7 +45,7 @@ inline std::string length_of(std::uint64_t number) {
 }
 
 /// Shape, dtype and every bit.
-inline bool identical(const Tensor& a, const Tensor& b) {
+inline bool same_bits(const Tensor& a, const Tensor& b) {
   const Tensor x = a.contiguous(), y = b.contiguous();
   return x.shape() == y.shape() && x.dtype() == y.dtype() &&
          std::memcmp(x.raw(), y.raw(), static_cast<std::size_t>(x.size()) * size_of(x.dtype())) ==
