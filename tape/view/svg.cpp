@@ -49,12 +49,16 @@ void write_svg(const std::filesystem::path& path, const std::string& dot) {
     throw FileError(cat("write_svg: cannot write a temporary file: ", std::strerror(errno)));
   std::rewind(graph.get());  // also flushes
 
-  const std::string name = path.string();
-  const File picture(std::fopen(name.c_str(), "wb"), std::fclose);
+  // The picture is drawn beside its place and then renamed: a failure leaves what was there before.
+  const std::string name = path.string(), draft = name + ".tmp";
+  File picture(std::fopen(draft.c_str(), "wb"), std::fclose);
   if (!picture) throw FileError(cat("write_svg: cannot write ", name, ": ", std::strerror(errno)));
   const int status = run_dot(fileno(graph.get()), fileno(picture.get()));
-  if (status == 0) return;
-  std::remove(name.c_str());
+  picture.reset();
+  if (status == 0 && std::rename(draft.c_str(), name.c_str()) == 0) return;
+  const int why = errno;
+  std::remove(draft.c_str());
+  if (status == 0) throw FileError(cat("write_svg: cannot write ", name, ": ", std::strerror(why)));
   if (status == 127)
     throw FileError(
         "write_svg: the program dot is missing; it is in the package graphviz: "

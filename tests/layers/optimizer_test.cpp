@@ -122,6 +122,6 @@ TEST_CASE("options out of range are refused before anything is changed") {
       says("Sgd: momentum is out of range: -1; needs 0 or more"));
   CHECK_THROWS_MATCHES(Sgd({p}, {.learning_rate = -1}), ValueError,
       says("Optimizer: no such learning rate: -1; it must be finite and not negative"));
-  CHECK_THROWS_MATCHES(Sgd({}), ValueError,
+  CHECK_THROWS_MATCHES(Sgd(std::vector<Parameter>{}), ValueError,
       says("Optimizer: no parameters: there is nothing to change; give at least one"));
 }
