@@ -94,7 +94,9 @@ const std::map<std::string, Apply>& known() {
       {"rsqrt", [](Vars x, const Json&) { return rsqrt(x[0]); }},
       {"reciprocal", [](Vars x, const Json&) { return reciprocal(x[0]); }},
       {"layer_norm",
-          [](Vars x, const Json& a) { return layer_norm(x[0], x[1], x[2], a.at("eps").get<double>()); }},
+          [](Vars x, const Json& a) {
+            return layer_norm(x[0], x[1], x[2], a.at("eps").get<double>());
+          }},
       {"embedding", [](Vars x, const Json&) { return embedding(x[0], x[1]); }},
       {"cross_entropy", [](Vars x, const Json&) { return cross_entropy(x[0], x[1]); }},
       {"mse_loss", [](Vars x, const Json&) { return mse_loss(x[0], x[1]); }},
