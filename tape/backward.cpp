@@ -184,7 +184,11 @@ Var Gradients::operator[](const Var& x) const {
 }
 
 Var Gradients::operator[](const Parameter& parameter) const {
-  return adjoint_of(node_of(parameter), parameter.value());
+  const NodeId node = node_of(parameter);
+  if (node == kNoNode)
+    throw TapeError(cat("Gradients: the tape did not watch parameter ", parameter.name(), " ",
+        parameter.value().shape(), "; only what was used has a gradient"));
+  return adjoint_of(node, parameter.value());
 }
 
 Var Gradients::adjoint_of(NodeId node, const Tensor& x) const {
@@ -214,8 +218,7 @@ bool Gradients::reached(const Parameter& parameter) const { return is_reached(no
 NodeId Gradients::node_of(const Parameter& parameter) const {
   for (const auto& [watched, node] : watched_)
     if (watched == parameter) return node;
-  throw TapeError(cat("Gradients: the tape did not watch parameter ", parameter.name(), " ",
-      parameter.value().shape(), "; only what was used has a gradient"));
+  return kNoNode;
 }
 
 // --- the loop ----------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ class Gradients {
   Var operator[](const Parameter& parameter) const;
 
   /// Whether the sweep came by: "not computed" is not the same as 0.
+  /// A Var of another tape, and a parameter that the tape did not watch, are not reached.
   bool reached(const Var& x) const;
   bool reached(const Parameter& parameter) const;
 

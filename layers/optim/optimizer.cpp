@@ -55,9 +55,12 @@ void Optimizer::load_state_dict(const TensorMap& state) {
     const auto found = state.find(name);
     if (found == state.end())
       throw ValueError(cat("load_state_dict: ", name, " is missing; give every moment"));
-    if (found->second.shape() != value.shape() || found->second.dtype() != value.dtype())
-      throw ShapeError(cat("load_state_dict: ", name, " does not fit: ", found->second.dtype(), " ",
-          found->second.shape(), "; needs ", value.dtype(), " ", value.shape()));
+    if (found->second.shape() != value.shape())
+      throw ShapeError(cat("load_state_dict: ", name, " has another shape: ", found->second.shape(),
+          "; needs ", value.shape()));
+    if (found->second.dtype() != value.dtype())
+      throw DTypeError(cat("load_state_dict: ", name, " has another dtype: ", found->second.dtype(),
+          "; needs ", value.dtype(), ": convert it with to(", value.dtype(), ")"));
   }
   for (const auto& [name, value] : state)
     if (!own.count(name))

@@ -12,6 +12,10 @@ Shape check_pair(const char* op, const Var& a, const Var& b) {
   return broadcast_shape(op, a.shape(), b.shape());
 }
 
+Tensor full_like(const Var& x, double value) {
+  return Tensor::full({}, value, x.dtype()).broadcast_to(x.shape());
+}
+
 Var broadcast_pair(const char* name, BinaryOp op, const Var& a, const Var& b) {
   const Shape shape = in_scope_of(a.tape() ? a : b, [&] { return check_pair(name, a, b); });
   // One after the other: C++ leaves the order of arguments open, but a tape has one order.

@@ -11,10 +11,6 @@
 namespace microtape {
 namespace {
 
-Tensor full_like(const Var& x, double c) {
-  return Tensor::full({}, c, x.dtype()).broadcast_to(x.shape());
-}
-
 /// g where a > b, half of it where a = b, else 0.
 Var winners_share(const Var& g, const Var& a, const Var& b) {
   const Var half = where(equal(a, b), 0.5 * g, 0);

@@ -20,10 +20,6 @@ Shape check_where(const Var& mask, const Var& a, const Var& b) {
   return broadcast_shape("where", mask.shape(), check_pair("where", a, b));
 }
 
-Tensor full_like(const Var& x, double value) {
-  return Tensor::full({}, value, x.dtype()).broadcast_to(x.shape());
-}
-
 }  // namespace
 
 Var where(const Var& mask, const Var& a, const Var& b) {

@@ -84,6 +84,37 @@ TEST_CASE("an optimizer writes in place, and leaves alone what the sweep did not
   CHECK(unused.value().item() == 3);
 }
 
+// Bug: the first parameters were changed before the one that no tape had watched threw.
+TEST_CASE("an optimizer passes over a parameter that the tape did not watch") {
+  const Parameter used("used", Tensor::of({1, 2}, float64)),
+      other("other", Tensor::of({3}, float64));
+  Sgd sgd({used, other}, {.learning_rate = 1});
+  const Gradients d = gradients_of(used, Tensor::of({1, 1}, float64));
+  CHECK_FALSE(d.reached(other));
+  CHECK_THROWS_MATCHES(d[other], TapeError,
+      says("Gradients: the tape did not watch parameter other [1]; only what was used has a "
+           "gradient"));
+  sgd.step(d);
+  CHECK(is(used.value(), {0, 1}));
+  CHECK(is(other.value(), {3}));
+}
+
+TEST_CASE("a state of another shape or dtype is refused and changes nothing") {
+  const Parameter p("p", Tensor::of({1, 2}, float64));
+  Sgd sgd({p}, {.learning_rate = 1, .momentum = 0.5});
+  sgd.step(gradients_of(p, Tensor::of({1, 1}, float64)));
+  const TensorMap before = sgd.state_dict();
+  TensorMap state = before;
+  state["moment0.0"] = Tensor::zeros({3}, float64);
+  CHECK_THROWS_MATCHES(sgd.load_state_dict(state), ShapeError,
+      says("load_state_dict: moment0.0 has another shape: [3]; needs [2]"));
+  state["moment0.0"] = Tensor::zeros({2});
+  CHECK_THROWS_MATCHES(sgd.load_state_dict(state), DTypeError,
+      says("load_state_dict: moment0.0 has another dtype: float32; needs float64: convert it with "
+           "to(float64)"));
+  CHECK(identical(sgd.state_dict().at("moment0.0"), before.at("moment0.0")));
+}
+
 TEST_CASE("the global norm and the factor that clips it agree with PyTorch") {
   const TensorMap file = reference("training");
   const Parameter a("a", Tensor::zeros({3, 4}, float64)), b("b", Tensor::zeros({5}, float64));
