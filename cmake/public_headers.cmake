@@ -16,6 +16,7 @@ set(public_headers
   core/kernels/reduce.hpp
   core/kernels/softmax.hpp
   tape/backward.hpp
+  tape/checkpoint.hpp
   tape/compare.hpp
   tape/function_ref.hpp
   tape/functional.hpp
@@ -42,6 +43,7 @@ set(public_headers
   tape/view/formula_call.hpp
   tape/view/formula_check.hpp
   tape/view/heatmap.hpp
+  tape/view/profile.hpp
   tape/view/svg.hpp
   tape/view/text.hpp
   layers/attention.hpp

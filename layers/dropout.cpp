@@ -19,7 +19,8 @@ Var Dropout::operator()(const Var& x) {
   });
   if (!is_training() || p_ == 0) return x;
   const auto scope = enter(x);
-  return dropout(x, p_, split_seed(seed_, calls_++));
+  const std::uint64_t call = x.tape() ? x.tape()->next_draw(calls_) : calls_++;
+  return dropout(x, p_, split_seed(seed_, call));
 }
 
 }  // namespace microtape

@@ -44,15 +44,13 @@ struct GptOptions {
 /// Source: Radford et al., 2019, section 2.3.
 class Gpt : public Layer {
  public:
-  /// @throws ValueError if a size is below 1, num_heads does not divide width, or dropout is
-  /// outside
-  ///         [0, 1)
+  /// @throws ValueError if a size is below 1, num_heads does not divide width, or dropout lies
+  ///         outside [0, 1)
   explicit Gpt(const GptOptions& sizes, const LayerOptions& options = {});
 
   /// tokens [B, T] int64, T <= context -> logits [B, T, vocabulary]
   /// @throws ShapeError if the rank is not 2 or T too large; DTypeError unless int64; IndexError if
-  /// a
-  ///         token is not in the vocabulary
+  ///         a token is not in the vocabulary
   Var operator()(const Var& tokens) override;
   std::vector<Member> members() override;
 

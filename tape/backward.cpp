@@ -4,6 +4,7 @@
 
 #include <microtape/core/error.hpp>
 #include <microtape/core/format.hpp>
+#include <microtape/tape/finite.hpp>
 #include <microtape/tape/ops/arithmetic.hpp>
 
 namespace microtape {
@@ -34,8 +35,7 @@ class Sweep::Mode {
 // --- the sweep -------------------------------------------------------------------------------
 
 Sweep::Sweep(const Var& y, const Var& seed, Record record) : y_(y), record_(record) {
-  MicroTape* tape = y.tape();
-  if (!tape || y.node() == kNoNode || !tape->node(y.node()).is_active())
+  if (!y.is_active())
     throw TapeError(
         "backward: y is a constant: it depends on no leaf or parameter of a tape; "
         "there is nothing to differentiate");
@@ -45,8 +45,10 @@ Sweep::Sweep(const Var& y, const Var& seed, Record record) : y_(y), record_(reco
   if (seed.dtype() != y.dtype())
     throw DTypeError(cat("backward: the seed does not fit: seed ", seed.dtype(), ", y ", y.dtype(),
         "; convert it with to(", y.dtype(), ")"));
+  MicroTape* tape = y.tape();
   if (seed.tape() && seed.tape() != tape)
     throw TapeError("backward: the seed stands on another tape than y; put both on one");
+  if (tape->check() == Check::finite) finite::check_seed(seed.value());
   at_ = y.node();
   adjoints_.resize(std::size_t{at_} + 1);
   adjoints_[at_] = seed.value();  // without its place on the tape, if it has one
@@ -80,26 +82,54 @@ void Sweep::apply_rules(Step* report) {
   if (report) *report = {at_, g, {}};
 
   const Mode mode(tape, record_, node.scope());
+  const Stopwatch watch(tape);
   const Edge* last = &node.edges().back();
+  bool joint_has_run = false;
   for (const Edge& edge : node.edges()) {
-    if (!edge.is_active()) continue;
-    // The last rule may have g for its own, to overwrite it.
-    Var part =
-        in_scope_of(y_, [&] { return run_rule(node, edge, &edge == last ? std::move(g) : g, y); });
-    Var& sum = adjoints_[edge.input()];
-    const bool complete = !pending_.empty() && --pending_[edge.input()] == 0;
-    if (report) report->contributions.push_back({&edge, part, sum, {}, complete});
-    // Add up: an input used twice receives two parts.
-    sum = sum.defined() ? add(sum, part) : std::move(part);
-    if (report) report->contributions.back().after = sum;
-    if (complete && record_ == Record::yes) name_adjoint(edge.input());
+    if (!edge.is_active() || (edge.is_joint() && std::exchange(joint_has_run, true))) continue;
+    in_scope_of(y_, [&] {
+      if (edge.is_joint()) return apply_joint_rule(node, edge, g, y, report);
+      // The last rule may have g for its own, to overwrite it.
+      contribute(node, edge, edge.pull(&edge == last ? std::move(g) : g, y), report);
+    });
   }
   has_failed_ = false;
+  tape->at(at_).backward_seconds_ += watch.seconds();
   move_on();
 }
 
-Var Sweep::run_rule(const Node& node, const Edge& edge, Var g, const Var& y) {
-  Var part = edge.pull(std::move(g), y);
+void Sweep::apply_joint_rule(
+    const Node& node, const Edge& first, const Var& g, const Var& y, Step* report) {
+  const std::vector<Part> parts = first.pull_joint(g, y);
+  // Each of its edges was counted once; it may get more.
+  for (const Edge& edge : node.edges()) {
+    if (!edge.is_joint()) continue;
+    const auto count = std::count_if(parts.begin(), parts.end(),
+        [&](const Part& part) { return part.input == edge.position(); });
+    if (count == 0) static_cast<void>(checked(node, edge, {}));  // throws
+    if (!pending_.empty()) pending_[edge.input()] += static_cast<std::uint32_t>(count - 1);
+  }
+  for (const Part& part : parts) {
+    const auto edge = std::find_if(node.edges().begin(), node.edges().end(),
+        [&](const Edge& e) { return e.position() == part.input && e.is_joint(); });
+    if (edge != node.edges().end()) contribute(node, *edge, part.value, report);
+  }
+}
+
+void Sweep::contribute(const Node& node, const Edge& edge, Var part, Step* report) {
+  part = checked(node, edge, std::move(part));
+  Var& sum = adjoints_[edge.input()];
+  const bool complete = !pending_.empty() && --pending_[edge.input()] == 0;
+  if (report) report->contributions.push_back({&edge, part, sum, {}, complete});
+  // Add up: an input used twice receives two parts.
+  sum = sum.defined() ? add(sum, part) : std::move(part);
+  if (report) report->contributions.back().after = sum;
+  if (y_.tape()->check() == Check::finite)
+    finite::check_adjoint(*y_.tape(), node, edge, sum.value());
+  if (complete && record_ == Record::yes) name_adjoint(edge.input());
+}
+
+Var Sweep::checked(const Node& node, const Edge& edge, Var part) const {
   const auto fail = [&](const auto&... why) {
     return cat("backward: ", node.op(), ": the rule of ", edge.name(), " ", why...,
         "; a rule returns the adjoint of its input, of its shape and dtype");

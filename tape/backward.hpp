@@ -95,7 +95,10 @@ class Sweep {
  private:
   class Mode;
   void apply_rules(Step* report);
-  Var run_rule(const Node& node, const Edge& edge, Var g, const Var& y);
+  void apply_joint_rule(
+      const Node& node, const Edge& first, const Var& g, const Var& y, Step* report);
+  void contribute(const Node& node, const Edge& edge, Var part, Step* report);
+  Var checked(const Node& node, const Edge& edge, Var part) const;
   void count_contributions();
   void move_on();
   void name_adjoint(NodeId id) const;

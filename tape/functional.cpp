@@ -28,10 +28,6 @@ std::vector<Var> leaves(MicroTape& tape, std::span<const Tensor> x) {
   return out;
 }
 
-bool is_active(const Var& y) {
-  return y.tape() && y.node() != kNoNode && y.tape()->node(y.node()).is_active();
-}
-
 /// <dx, v> summed over the inputs.
 Var along(const Gradients& d, std::span<const Var> x, std::span<const Tensor> v) {
   Var total = Tensor::zeros({}, x[0].dtype());
@@ -48,7 +44,7 @@ Shape joined(const Shape& a, const Shape& b) {
 /// Row i: the adjoint of x for the seed that is 1 at element i of y.
 Tensor rows_of_jacobian(const Var& y, const Var& x) {
   const Shape shape = joined(y.shape(), x.shape());
-  if (!is_active(y)) return Tensor::zeros(shape, x.dtype());
+  if (!y.is_active()) return Tensor::zeros(shape, x.dtype());
   std::vector<Var> rows;
   for (Index i = 0; i < y.size(); ++i) {
     const Var seed = unslice(Tensor::full({1}, 1, y.dtype()), 0, i, y.size());
@@ -65,12 +61,12 @@ Tangent jvp(Function f, std::span<const Tensor> x, std::span<const Tensor> v) {
   const std::vector<Var> at = leaves(tape, x);
   const Var y = f(at);
   Tensor tangent = Tensor::zeros(y.shape(), y.dtype());
-  if (!is_active(y)) return {y.value(), tangent};
+  if (!y.is_active()) return {y.value(), tangent};
   // First sweep: J^T u as a function of u. Any u will do: it is linear.
   const Var u = tape.leaf(Tensor::full(y.shape(), 1, y.dtype()), "u");
   const Var s = along(backward(y, u, Record::yes), at, v);
   // Second sweep: its derivative by u.
-  if (is_active(s)) tangent = backward(s)[u].value();
+  if (s.is_active()) tangent = backward(s)[u].value();
   return {y.value(), tangent};
 }
 
@@ -82,9 +78,9 @@ std::vector<Tensor> hessian_vector_product(
   const Var y = f(at);
   std::vector<Tensor> out;
   for (const Tensor& input : x) out.push_back(Tensor::zeros(input.shape(), input.dtype()));
-  if (!is_active(y)) return out;
+  if (!y.is_active()) return out;
   const Var s = along(backward(y, Record::yes), at, v);
-  if (!is_active(s)) return out;
+  if (!s.is_active()) return out;
   const Gradients d = backward(s);
   for (std::size_t i = 0; i < at.size(); ++i) out[i] = d[at[i]].value();
   return out;
@@ -100,7 +96,7 @@ Tensor hessian(FunctionRef<Var(const Var& x)> f, const Tensor& x) {
   MicroTape tape;
   const Var at = tape.leaf(x);
   const Var y = f(at);
-  if (!is_active(y)) return Tensor::zeros(joined(x.shape(), x.shape()), x.dtype());
+  if (!y.is_active()) return Tensor::zeros(joined(x.shape(), x.shape()), x.dtype());
   return rows_of_jacobian(backward(y, Record::yes)[at], at);
 }
 

@@ -1,12 +1,14 @@
 #include <microtape/tape/micro_tape.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
 #include <mutex>
 
 #include <microtape/core/error.hpp>
 #include <microtape/core/format.hpp>
 #include <microtape/core/pool.hpp>
+#include <microtape/tape/finite.hpp>
 #include <microtape/tape/record.hpp>
 
 namespace microtape {
@@ -46,9 +48,24 @@ SlotShelf& slot_shelf() {
   return *shelf;
 }
 
+std::int64_t nanoseconds() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
+
 }  // namespace
 
-MicroTape::MicroTape(Keep keep) : slot_(slot_shelf().take(this)), keep_(keep) {
+Stopwatch::Stopwatch(const MicroTape* tape)
+    : start_(tape && tape->keep() == Keep::everything ? nanoseconds() : 0) {}
+
+float Stopwatch::seconds() const {
+  // A computation that the clock does not see took its smallest step.
+  if (start_ == 0) return 0;
+  return static_cast<float>(std::max<std::int64_t>(nanoseconds() - start_, 1)) * 1e-9f;
+}
+
+MicroTape::MicroTape(Keep keep, Check check)
+    : slot_(slot_shelf().take(this)), keep_(keep), check_(check) {
   scopes_.push_back({"", "", 0});
 }
 
@@ -67,11 +84,13 @@ Var MicroTape::leaf(Tensor value, std::string_view name, std::string_view latex)
   if (!is_floating(value.dtype()))
     throw DTypeError(cat("leaf: int64 has no derivative: value ", value.shape(),
         "; use constant(), or convert it with to(float32)"));
+  if (check_ == Check::finite) finite::check_source("leaf", NodeKind::leaf, name, value);
   return add_source(NodeKind::leaf, std::move(value), name, latex);
 }
 
 Var MicroTape::constant(Tensor value, std::string_view name, std::string_view latex) {
   if (!value.defined()) static_cast<void>(value.shape());  // throws, and says why
+  if (check_ == Check::finite) finite::check_source("constant", NodeKind::constant, name, value);
   if (keep_ == Keep::needed) return Var(std::move(value), slot_, kNoNode);
   return add_source(NodeKind::constant, std::move(value), name, latex);
 }
@@ -82,7 +101,10 @@ Var MicroTape::watch(const Parameter& parameter) {
   if (!is_floating(parameter.value().dtype()))
     throw DTypeError(cat("watch: int64 has no derivative: parameter ", parameter.name(), " ",
         parameter.value().shape(), "; a parameter is float32 or float64"));
-  const Var var = add_source(NodeKind::parameter, parameter.value(), parameter.symbol(), "");
+  if (check_ == Check::finite)
+    finite::check_source("watch", NodeKind::parameter, parameter.name(), parameter.value());
+  const Tensor value = parent_ ? parent_->watch(parameter).value() : parameter.value();
+  const Var var = add_source(NodeKind::parameter, value, parameter.symbol(), "");
   watched_.push_back({parameter, var});
   return var;
 }
@@ -117,6 +139,18 @@ Var MicroTape::add_source(
   const NodeId id = size_ - 1;
   if (!name.empty()) set_name(id, name, latex);
   return Var(std::move(value), slot_, id);
+}
+
+std::uint64_t MicroTape::next_draw(std::uint64_t& count) {
+  if (replay_ && draws_.size() == replay_->size())
+    throw TapeError(
+        "checkpoint: f drew more random numbers the second time; it must depend on nothing but its "
+        "arguments and parameters");
+  const std::uint64_t draw = replay_   ? (*replay_)[draws_.size()]
+                             : parent_ ? parent_->next_draw(count)
+                                       : count++;
+  draws_.push_back(draw);
+  return draw;
 }
 
 // --- scopes ----------------------------------------------------------------------------------
@@ -208,11 +242,16 @@ void MicroTape::clear() {
     throw TapeError("clear: a rule of this tape is running; clear it after the sweep");
   for (NodeId id = 0; id < size_; ++id) {
     Node& node = at(id);
-    for (const Edge& edge : node.edges())
-      if (edge.table_ && edge.table_->destroy) edge.table_->destroy(edge.rule_);
+    const void* destroyed = nullptr;  // the edges of a joint rule share one
+    for (const Edge& edge : node.edges()) {
+      if (!edge.table_ || !edge.table_->destroy || edge.rule_ == destroyed) continue;
+      edge.table_->destroy(edge.rule_);
+      destroyed = edge.rule_;
+    }
     node.value_ = Tensor();
   }
   watched_.clear();
+  draws_.clear();
   scopes_.resize(1);
   scope_ = 0;
   size_ = 0;

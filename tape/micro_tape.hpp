@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,18 +10,30 @@
 
 namespace microtape {
 
-class Input;
-struct Op;
-
 /// everything: each value stays, to be looked at. needed: for training; a node keeps its value only
 /// if a rule takes it, and a sweep keeps only the adjoints of leaves and parameters.
 enum class Keep : std::uint8_t { everything, needed };
+
+/// finite: the first op or rule that makes a NaN or an infinity is an error that says from what. An
+/// infinity that a constant or an attribute brings along (a mask of -inf) is not made.
+enum class Check : std::uint8_t { nothing, finite };
 
 /// A named part of a computation; nodes know which they were computed in.
 struct ScopeInfo {
   std::string name;
   std::string formula;  ///< what the whole computes: `\operatorname{heads}(@x)`; may be empty
   std::uint32_t parent;
+};
+
+/// Takes the time for Keep::everything tapes; for others it stands still, and costs nothing.
+class Stopwatch {
+ public:
+  explicit Stopwatch(const MicroTape* tape);
+  /// Since it was made; 0 if it stands still.
+  float seconds() const;
+
+ private:
+  std::int64_t start_ = 0;  // nanoseconds
 };
 
 /// Opens a scope of a tape for as long as it lives.
@@ -48,7 +61,8 @@ class [[nodiscard]] Scope {
 /// all of its users: that is the whole of "topological order" here.
 class MicroTape {
  public:
-  explicit MicroTape(Keep keep = Keep::everything);
+  explicit MicroTape(Keep keep = Keep::everything, Check check = Check::nothing);
+  explicit MicroTape(Check check) : MicroTape(Keep::everything, check) {}
   MicroTape(const MicroTape&) = delete;  // Vars point at it
   MicroTape& operator=(const MicroTape&) = delete;
   ~MicroTape();
@@ -102,8 +116,13 @@ class MicroTape {
   const std::vector<Watched>& watched() const { return watched_; }
 
   Keep keep() const { return keep_; }
+  Check check() const { return check_; }
   /// Whether ops are being written down; not while a Record::no sweep runs the rules.
   bool is_recording() const { return recording_; }
+
+  /// The number of a random draw, for something that counts its draws in `count`. Where a
+  /// checkpoint() is computed the second time, it is that of the first time, and `count` stays.
+  std::uint64_t next_draw(std::uint64_t& count);
 
   /// Forgets all nodes, scopes and watched parameters, and keeps the memory for the next round. A
   /// Var from before is refused from now on.
@@ -111,10 +130,12 @@ class MicroTape {
   void clear();
 
  private:
+  friend class Recomputation;
   friend class Scope;
   friend class Sweep;
   friend class Var;
-  friend Var push(const Op& op, Tensor value, MicroTape* tape, std::span<Input> inputs);
+  friend Var push(
+      const Op& op, Tensor value, MicroTape* tape, std::span<Input> inputs, const Stopwatch& watch);
 
   static constexpr NodeId kChunk = 1024;
   Node& at(NodeId id) const { return chunks_[id / kChunk][id % kChunk]; }
@@ -131,6 +152,7 @@ class MicroTape {
 
   TapeSlot* slot_;
   Keep keep_;
+  Check check_;
   bool recording_ = true;
   std::uint32_t running_steps_ = 0;  ///< of sweeps, one inside the other
   std::uint32_t scope_ = 0;
@@ -148,6 +170,10 @@ class MicroTape {
   std::byte* block_end_ = nullptr;
   std::vector<ScopeInfo> scopes_;
   std::vector<Watched> watched_;
+  // For checkpoint(): the tape to ask for parameters and draws, the draws made, those to repeat.
+  MicroTape* parent_ = nullptr;
+  std::vector<std::uint64_t> draws_;
+  std::optional<std::vector<std::uint64_t>> replay_;
 };
 
 /// The nodes of a tape as a range.

@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include <microtape/tape/var.hpp>
 
@@ -9,6 +10,10 @@
 // pictures, the stepper) need nothing else.
 
 namespace microtape {
+
+class Input;
+class Stopwatch;
+struct Op;
 
 /// Text that lives as long as the program: only a string literal converts to it.
 class Literal {
@@ -35,9 +40,16 @@ struct Attribute {
   bool is_list = false;
 };
 
+/// A contribution to the adjoint of one input of an op, computed by a rule that serves several.
+struct Part {
+  std::size_t input;  ///< its number in the list of inputs
+  Var value;
+};
+
 /// How to run and destroy a rule whose type has been forgotten.
 struct RuleTable {
-  Var (*call)(void* rule, Var&& g, const Var& y);
+  Var (*call)(void* rule, Var&& g, const Var& y);                      ///< null for a joint rule
+  std::vector<Part> (*call_joint)(void* rule, Var&& g, const Var& y);  ///< null for the others
   void (*destroy)(void* rule);  ///< null if there is nothing to do
   std::uint32_t size;
   bool wants_y;
@@ -56,11 +68,21 @@ class Edge {
   /// A fixed argument of this rule alone, or null.
   const Attribute* attribute() const { return attribute_; }
 
-  /// Runs the rule.
+  /// Its number in the op's list of inputs. (A Keep::needed tape keeps only the active ones.)
+  std::size_t position() const { return position_; }
+  /// Whether one rule serves several inputs of the node: run pull_joint() of one of their edges.
+  bool is_joint() const { return table_ && table_->call_joint; }
+
+  /// Runs the rule of this input alone.
   /// @param g  the adjoint of the node, of the node's shape
   /// @param y  the node's value, if the rule asked for it
   /// @return   the contribution to the adjoint of the input
   Var pull(Var g, const Var& y) const { return table_->call(rule_, std::move(g), y); }
+  /// Runs the joint rule: contributions to the adjoints of its inputs, in the order in which they
+  /// are to be added up.
+  std::vector<Part> pull_joint(Var g, const Var& y) const {
+    return table_->call_joint(rule_, std::move(g), y);
+  }
   bool wants_y() const { return table_ && table_->wants_y; }
 
  private:
@@ -68,9 +90,10 @@ class Edge {
   const char* name_ = "";
   const char* formula_ = "";
   const RuleTable* table_ = nullptr;
-  void* rule_ = nullptr;
+  void* rule_ = nullptr;  ///< the same for all edges of a joint rule
   const Attribute* attribute_ = nullptr;
   NodeId input_ = kNoNode;
+  std::uint32_t position_ = 0;
 };
 
 /// What a node is: something the user gave, or something an op computed.
@@ -99,11 +122,18 @@ class Node {
   const Tensor& value() const { return value_; }
   /// The scope it was computed in; an index into MicroTape::scopes(), 0 is the outermost.
   std::uint32_t scope() const { return scope_; }
+  /// How long the forward computation took, in seconds, and all rules in all sweeps so far. Only a
+  /// Keep::everything tape takes the time.
+  float forward_seconds() const { return forward_seconds_; }
+  float backward_seconds() const { return backward_seconds_; }
   std::span<const Edge> edges() const { return {edges_, edge_count_}; }
   std::span<const Attribute> attributes() const { return {attributes_, attribute_count_}; }
 
  private:
   friend class MicroTape;
+  friend class Sweep;
+  friend Var push(
+      const Op& op, Tensor value, MicroTape* tape, std::span<Input> inputs, const Stopwatch& watch);
   Shape shape_from_extents() const {
     return Shape(Indices(std::span<const Index>(extents_, rank_)));
   }
@@ -116,6 +146,8 @@ class Node {
   const Edge* edges_ = nullptr;
   const Attribute* attributes_ = nullptr;
   const Index* extents_ = nullptr;  ///< only where there is no value
+  float forward_seconds_ = 0;
+  float backward_seconds_ = 0;
   std::uint32_t scope_ = 0;
   std::uint32_t edge_count_ = 0;
   std::uint8_t attribute_count_ = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <microtape/core/format.hpp>
+#include <microtape/tape/finite.hpp>
 
 namespace microtape {
 namespace {
@@ -37,15 +38,20 @@ void add_scope(const MicroTape* tape, Error& error) {
   if (tape && tape->current_scope() != 0) error.add_place(tape->scope_path(tape->current_scope()));
 }
 
-Var push(const Op& op, Tensor value, MicroTape* tape, std::span<Input> inputs) {
+Var push(
+    const Op& op, Tensor value, MicroTape* tape, std::span<Input> inputs, const Stopwatch& watch) {
   if (!tape || !tape->is_recording()) return Var(std::move(value));
-  return tape->push_op(op, std::move(value), inputs);
+  const float seconds = watch.seconds();
+  Var y = tape->push_op(op, std::move(value), inputs);
+  if (seconds > 0) tape->at(y.node()).forward_seconds_ = seconds;
+  return y;
 }
 
 Var MicroTape::push_op(const Op& op, Tensor value, std::span<Input> inputs) {
+  if (check_ == Check::finite && running_steps_ == 0) finite::check_made(op, value, inputs);
   const DType dtype = value.dtype();
   const auto passes = [&](const Input& input) {
-    return input.table && input.var->node() != kNoNode && at(input.var->node()).active_;
+    return input.rule.table && input.var->node() != kNoNode && at(input.var->node()).active_;
   };
   const bool active = is_floating(dtype) && std::any_of(inputs.begin(), inputs.end(), passes);
   if (!active && keep_ == Keep::needed) return Var(std::move(value), slot_, kNoNode);
@@ -98,18 +104,19 @@ void MicroTape::store_extents(Node& node, const Shape& shape) {
 bool MicroTape::store_inputs(Node& node, std::span<Input> inputs) {
   // A Keep::needed tape stores only the edges along which an adjoint flows.
   const auto is_active = [&](const Input& input) {
-    return node.active_ && input.table && input.node != kNoNode && at(input.node).active_;
+    return node.active_ && input.rule.table && input.node != kNoNode && at(input.node).active_;
   };
   std::size_t count = 0, rule_bytes = 0;
   for (const Input& input : inputs) {
     count += keep_ == Keep::everything || is_active(input);
-    if (is_active(input)) rule_bytes += rounded(input.table->size);
+    if (is_active(input)) rule_bytes += rounded(input.rule.table->size);
   }
 
   // Edges first, then their rules, in one piece.
   auto* edges = static_cast<Edge*>(bump(count * sizeof(Edge) + rule_bytes));
   auto* rule = reinterpret_cast<std::byte*>(edges + count);
   bool wants_y = false;
+  void* joint = nullptr;  // stored once for all its inputs
   Edge* edge = edges;
   for (const Input& input : inputs) {
     const bool active = is_active(input);
@@ -119,12 +126,16 @@ bool MicroTape::store_inputs(Node& node, std::span<Input> inputs) {
     edge->formula_ = input.formula;
     edge->input_ = input.node;
     if (input.attribute) edge->attribute_ = copy_attributes(input.attribute, 1);
+    edge->position_ = static_cast<std::uint32_t>(&input - inputs.data());
     if (active) {
-      input.construct(rule, input.rule);
-      edge->table_ = input.table;
-      edge->rule_ = rule;
-      rule += rounded(input.table->size);
-      wants_y |= input.table->wants_y;
+      edge->table_ = input.rule.table;
+      edge->rule_ = edge->is_joint() && joint ? joint : rule;
+      if (edge->rule_ == rule) {
+        input.rule.construct(rule, input.rule.rule);
+        rule += rounded(input.rule.table->size);
+      }
+      if (edge->is_joint()) joint = edge->rule_;
+      wants_y |= input.rule.table->wants_y;
     }
     ++edge;
   }

@@ -4,6 +4,7 @@
 #include <new>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 #include <microtape/core/error.hpp>
 #include <microtape/tape/micro_tape.hpp>
@@ -18,25 +19,23 @@ struct Op {
   std::initializer_list<Attribute> attributes = {};
 };
 
-/// One input of an op, with the rule that carries an adjoint back to it:
-/// `{"a", a, R"(@g @b^\top)", [b](const Var& g) { return matmul_nt(g, b); }}`.
+/// A rule on its way to a tape, which moves or copies it there; until then it must live.
 ///
-/// The rule is a vector-Jacobian product written in Vars: from g, the adjoint of the result (and y,
-/// the result, if it asks for it), it computes the contribution to the adjoint of this input. It
-/// may take (const Var& g), (const Var& g, const Var& y), or g by value to overwrite it. Because
-/// Vars are differentiable, so is the rule. It runs long after the op has returned, so it captures
-/// Vars, shapes and numbers by name: never by reference, never a Tensor.
+/// The rule of one input is a vector-Jacobian product written in Vars: from g, the adjoint of the
+/// result (and y, the result, if it asks for it), it computes the contribution to the adjoint of
+/// this input. It may take (const Var& g), (const Var& g, const Var& y), or g by value to overwrite
+/// it. Because Vars are differentiable, so is the rule. It runs long after the op has returned, so
+/// it captures Vars, shapes and numbers by name: never by reference, never a Tensor.
 ///
-/// An Input refers to its Var and its rule; both must live until record() returns, as they do in a
-/// braced list.
-class Input {
+/// A joint rule serves several inputs whose adjoints share work: it returns a std::vector<Part>,
+/// with one or more for each active input; what it returns for another goes nowhere. Give it to
+/// each of them; an op has at most one.
+class RuleRef {
  public:
+  RuleRef() = default;
   template <class Rule>
-  Input(Literal input_name, const Var& input, Literal rule_formula, Rule&& pullback)
-      : var(&input),
-        name(input_name.text()),
-        formula(rule_formula.text()),
-        rule(static_cast<const void*>(&pullback)) {
+    requires(!std::is_same_v<std::remove_cvref_t<Rule>, RuleRef>)
+  RuleRef(Rule&& pullback) : rule(static_cast<const void*>(&pullback)) {
     using Stored = std::decay_t<Rule>;
     static_assert(kTakesG<Stored> || kTakesGY<Stored>,
         "a rule takes (const Var& g) or (const Var& g, const Var& y) and returns a Var");
@@ -50,34 +49,25 @@ class Input {
     };
   }
 
-  /// With a fixed argument of this rule alone, `@name` in its formula.
-  template <class Rule>
-  Input(Literal input_name, const Var& input, Literal rule_formula, Rule&& pullback,
-      const Attribute& of_rule)
-      : Input(input_name, input, rule_formula, std::forward<Rule>(pullback)) {
-    attribute = &of_rule;
-  }
-
-  /// An input that carries no adjoint: a mask, labels, indices.
-  Input(Literal input_name, const Var& input) : var(&input), name(input_name.text()) {}
-
-  const Var* var;
-  const char* name;
-  const char* formula = "";
   const void* rule = nullptr;
   const RuleTable* table = nullptr;
   void (*construct)(void* to, const void* from) = nullptr;
-  const Attribute* attribute = nullptr;
-  NodeId node = kNoNode;  ///< set by push()
 
  private:
+  using Parts = std::vector<Part>;
+  template <class F, class... Args>
+  static constexpr bool kReturns =
+      std::is_invocable_r_v<Var, F&, Args...> || std::is_invocable_r_v<Parts, F&, Args...>;
   template <class F>
-  static constexpr bool kTakesG = std::is_invocable_r_v<Var, F&, Var>;
+  static constexpr bool kTakesG = kReturns<F, Var>;
   template <class F>
-  static constexpr bool kTakesGY = std::is_invocable_r_v<Var, F&, Var, const Var&>;
+  static constexpr bool kTakesGY = kReturns<F, Var, const Var&>;
+  template <class F>
+  static constexpr bool kIsJoint =
+      std::is_invocable_r_v<Parts, F&, Var> || std::is_invocable_r_v<Parts, F&, Var, const Var&>;
 
-  template <class F>
-  static Var call(void* rule, Var&& g, const Var& y) {
+  template <class Result, class F>
+  static Result call(void* rule, Var&& g, const Var& y) {
     if constexpr (kTakesG<F>)
       return (static_cast<void>(y), (*static_cast<F*>(rule))(std::move(g)));
     else
@@ -88,8 +78,47 @@ class Input {
     static_cast<F*>(rule)->~F();
   }
   template <class F>
-  static constexpr RuleTable kTable{&call<F>,
-      std::is_trivially_destructible_v<F> ? nullptr : &destroy<F>, sizeof(F), !kTakesG<F>};
+  static constexpr RuleTable table_of() {
+    RuleTable table{};
+    if constexpr (kIsJoint<F>)
+      table.call_joint = &call<Parts, F>;
+    else
+      table.call = &call<Var, F>;
+    if constexpr (!std::is_trivially_destructible_v<F>) table.destroy = &destroy<F>;
+    table.size = sizeof(F);
+    table.wants_y = !kTakesG<F>;
+    return table;
+  }
+  template <class F>
+  static constexpr RuleTable kTable = table_of<F>();
+};
+
+/// One input of an op, with the rule that carries an adjoint back to it:
+/// `{"a", a, R"(@g @b^\top)", [b](const Var& g) { return matmul_nt(g, b); }}`.
+///
+/// An Input refers to its Var and its rule; both must live until record() returns, as they do in a
+/// braced list.
+class Input {
+ public:
+  Input(Literal input_name, const Var& input, Literal rule_formula, const RuleRef& pullback)
+      : var(&input), name(input_name.text()), formula(rule_formula.text()), rule(pullback) {}
+
+  /// With a fixed argument of this rule alone, `@name` in its formula.
+  Input(Literal input_name, const Var& input, Literal rule_formula, const RuleRef& pullback,
+      const Attribute& of_rule)
+      : Input(input_name, input, rule_formula, pullback) {
+    attribute = &of_rule;
+  }
+
+  /// An input that carries no adjoint: a mask, labels, indices.
+  Input(Literal input_name, const Var& input) : var(&input), name(input_name.text()) {}
+
+  const Var* var;
+  const char* name;
+  const char* formula = "";
+  RuleRef rule;
+  const Attribute* attribute = nullptr;
+  NodeId node = kNoNode;  ///< set by push()
 };
 
 /// The tape that the inputs share; null if all are plain.
@@ -97,7 +126,9 @@ class Input {
 MicroTape* common_tape(const Op& op, std::span<const Input> inputs);
 
 /// Puts a computed value on the tape as a node; the second half of record().
-Var push(const Op& op, Tensor value, MicroTape* tape, std::span<Input> inputs);
+/// @param watch  was started before the computation
+Var push(
+    const Op& op, Tensor value, MicroTape* tape, std::span<Input> inputs, const Stopwatch& watch);
 
 /// Adds the open scope of the tape to an error that is on its way out.
 void add_scope(const MicroTape* tape, Error& error);
@@ -122,7 +153,8 @@ template <class Forward>
 Var record(const Op& op, Forward&& forward, std::span<Input> inputs) {
   MicroTape* tape = common_tape(op, inputs);
   try {
-    return push(op, forward(), tape, inputs);
+    const Stopwatch watch(tape);
+    return push(op, forward(), tape, inputs, watch);
   } catch (Error& error) {
     add_scope(tape, error);
     throw;

@@ -5,6 +5,11 @@
 
 namespace microtape {
 
+bool Var::is_active() const {
+  const MicroTape* tape = this->tape();
+  return tape && node_ != kNoNode && tape->node(node_).is_active();
+}
+
 const Var& Var::named(std::string_view name, std::string_view latex) const {
   MicroTape* tape = this->tape();
   if (tape && node_ != kNoNode) tape->set_name(node_, name, latex);

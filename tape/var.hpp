@@ -52,6 +52,9 @@ class Var {
   }
   /// Its node, or kNoNode: plain arithmetic, or a value that a Keep::needed tape need not store.
   NodeId node() const { return node_; }
+  /// Whether a leaf of the tape reaches it; only then does it get an adjoint.
+  /// @throws TapeError if the tape has been cleared or destroyed
+  bool is_active() const;
 
   /// Gives the node a name, as the textbook writes it; `latex` if LaTeX writes it otherwise:
   /// `P.named("P_drop", R"(\tilde P)")`. Nothing happens without a node.
