@@ -44,6 +44,7 @@ set(public_headers
   tape/view/formula_check.hpp
   tape/view/heatmap.hpp
   tape/view/profile.hpp
+  tape/view/stepper.hpp
   tape/view/svg.hpp
   tape/view/text.hpp
   layers/attention.hpp

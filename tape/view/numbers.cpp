@@ -57,10 +57,10 @@ std::vector<std::string> aligned(const Array& x) {
 
 }  // namespace
 
-std::vector<std::string> number_lines(const Tensor& tensor, std::size_t width) {
+std::vector<std::string> number_lines(const Tensor& tensor, std::size_t width, Index most) {
   const Array x = to_array(tensor);
   if (x.size() == 0) return {"no numbers"};
-  if (x.size() > kMostNumbers) return summary(x, width);
+  if (x.size() > most) return summary(x, width);
   const auto rank = static_cast<std::size_t>(x.shape.rank());
   const std::vector<std::string> texts = aligned(x);
   std::vector<std::string> lines{std::string()};

@@ -15,6 +15,8 @@ inline constexpr Index kMostNumbers = 16;
 /// A value in lines: the numbers with four digits, one row of a matrix a line, as NumPy has them,
 /// `[[1 2]`, ` [3 4]]`; of more than kMostNumbers `min -1.2, max 3, norm 4.5`.
 /// @param width  that lines should not exceed; a longer row goes on in the next
-std::vector<std::string> number_lines(const Tensor& tensor, std::size_t width);
+/// @param most   so many numbers are shown one by one
+std::vector<std::string> number_lines(
+    const Tensor& tensor, std::size_t width, Index most = kMostNumbers);
 
 }  // namespace microtape
