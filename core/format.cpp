@@ -43,4 +43,9 @@ std::string exact(double value) {
   return {text.data(), end.ptr};
 }
 
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t kMost = 60;
+  return cat("\"", text.substr(0, kMost), text.size() > kMost ? "..\"" : "\"");
+}
+
 }  // namespace microtape

@@ -29,6 +29,9 @@ std::string number(double value, int digits = 6);
 std::string exact(double value);
 inline void append(std::string& out, double value) { out += exact(value); }
 
+/// The text in quotation marks, for a message; shortened if it is long.
+std::string in_quotes(std::string_view text);
+
 /// Concatenates its arguments as text.
 template <class... Args>
 std::string cat(const Args&... args) {

@@ -16,10 +16,6 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kMetadata = "__metadata__";
 
-[[noreturn]] void fail(std::string_view file, std::string_view what, std::string_view details) {
-  throw FileError(cat("read_safetensors: ", what, ": file ", file, ": ", details));
-}
-
 std::string_view dtype_name(DType dtype) {
   switch (dtype) {
     case float32:
@@ -35,7 +31,7 @@ std::string_view dtype_name(DType dtype) {
 /// passed over, and a key that stands twice is seen, which a finished JSON value would hide.
 class HeaderReader {
  public:
-  explicit HeaderReader(std::string_view file) : file_(file) {}
+  explicit HeaderReader(const InputFile& file) : file_(file) {}
 
   Header take() { return std::move(header_); }
 
@@ -61,9 +57,9 @@ class HeaderReader {
     const bool is_new =
         place_ == Place::names ? names_.insert(key).second : fields_.insert(key).second;
     (place_ == Place::names ? name_ : field_) = key;
-    if (!is_new) fail(file_, "a name stands twice", cat(in_quotes(key), where()));
+    if (!is_new) file_.fail("a name stands twice", cat(in_quotes(key), where()));
     if (place_ == Place::tensor && key != "dtype" && key != "shape" && key != "data_offsets")
-      fail(file_, "unknown field",
+      file_.fail("unknown field",
           cat(in_quotes(key), where(), "; a tensor has dtype, shape and data_offsets"));
     return true;
   }
@@ -71,7 +67,7 @@ class HeaderReader {
   bool end_object() {
     if (place_ == Place::tensor) {
       if (fields_.size() != 3)
-        fail(file_, "missing field", cat("a tensor has dtype, shape and data_offsets", where()));
+        file_.fail("missing field", cat("a tensor has dtype, shape and data_offsets", where()));
       finish_tensor();
     }
     place_ = place_ == Place::names ? Place::start : Place::names;
@@ -98,9 +94,9 @@ class HeaderReader {
     }
     if (place_ != Place::shape) return refuse("a number");
     if (extents_.size() == Indices::kMax)
-      fail(file_, "too many axes", cat("more than ", Indices::kMax, where()));
+      file_.fail("too many axes", cat("more than ", Indices::kMax, where()));
     if (number > static_cast<std::uint64_t>(std::numeric_limits<Index>::max()))
-      fail(file_, "extent too large", cat(number, where()));
+      file_.fail("extent too large", cat(number, where()));
     extents_.push_back(static_cast<Index>(number));
     return true;
   }
@@ -116,7 +112,7 @@ class HeaderReader {
         header_.entries.back().dtype = dtype;
         return true;
       }
-    fail(file_, "unknown dtype", cat(in_quotes(text), where(), "; F32, F64 and I64 can be read"));
+    file_.fail("unknown dtype", cat(in_quotes(text), where(), "; F32, F64 and I64 can be read"));
   }
 
   bool null() { return refuse("null"); }
@@ -125,7 +121,7 @@ class HeaderReader {
   bool number_float(double, const std::string& text) { return refuse(cat("the number ", text)); }
   bool binary(Json::binary_t&) { return refuse("binary data"); }
   bool parse_error(std::size_t position, const std::string&, const Json::exception&) {
-    fail(file_, "header is not JSON", cat("at byte ", position, " of the header"));
+    file_.fail("header is not JSON", cat("at byte ", position, " of the header"));
   }
 
  private:
@@ -146,14 +142,14 @@ class HeaderReader {
   }
 
   [[noreturn]] bool refuse(std::string_view what) const {
-    fail(file_, "header holds what does not belong there",
+    file_.fail("header holds what does not belong there",
         cat(what, where(),
             "; it maps names to {dtype: string, shape: [whole numbers], data_offsets: ",
             "[begin, end]}, and ", kMetadata, " to {name: string}"));
   }
 
   [[noreturn]] void fail_offsets_count() const {
-    fail(file_, "wrong offsets", cat("needs two numbers, begin and end,", where()));
+    file_.fail("wrong offsets", cat("needs two numbers, begin and end,", where()));
   }
 
   void finish_tensor() {
@@ -163,12 +159,12 @@ class HeaderReader {
     try {
       entry.shape = Shape(extents_);
     } catch (const ShapeError&) {
-      fail(file_, "too many elements",
+      file_.fail("too many elements",
           cat("shape ", extents_, " of tensor ", in_quotes(name_), " overflows 63 bits"));
     }
   }
 
-  std::string_view file_;
+  const InputFile& file_;
   Header header_;
   Place place_ = Place::start;
   std::set<std::string> names_, fields_;  ///< seen in the file, in the object at hand
@@ -178,20 +174,21 @@ class HeaderReader {
 };
 
 /// Checks the entries against the data, and puts them in the order of the data.
-void check_offsets(std::string_view file, std::vector<Entry>& entries, std::uint64_t data_bytes) {
+void check_offsets(const InputFile& file, std::vector<Entry>& entries) {
+  const std::uint64_t data_bytes = file.left();
   for (const Entry& e : entries) {
     const auto offsets = [&] {
       return cat("tensor ", in_quotes(e.name), " has data_offsets [", e.begin, ", ", e.end, "]");
     };
-    if (e.end < e.begin) fail(file, "offsets reversed", offsets());
+    if (e.end < e.begin) file.fail("offsets reversed", offsets());
     if (e.end > data_bytes)
-      fail(file, "truncated",
-          cat(offsets(), ", but ", data_bytes, " bytes of data follow the header"));
+      file.fail(
+          "truncated", cat(offsets(), ", but ", data_bytes, " bytes of data follow the header"));
     // Divide instead of multiplying: the product might overflow.
     const auto count = static_cast<std::uint64_t>(e.shape.size());
     const std::uint64_t bytes = e.end - e.begin;
     if (bytes % size_of(e.dtype) != 0 || bytes / size_of(e.dtype) != count)
-      fail(file, "offsets do not fit the shape",
+      file.fail("offsets do not fit the shape",
           cat(offsets(), ", ", bytes, " bytes, but shape ", e.shape, " of ", dtype_name(e.dtype),
               ", ", count, " elements of ", size_of(e.dtype), " bytes"));
   }
@@ -201,15 +198,14 @@ void check_offsets(std::string_view file, std::vector<Entry>& entries, std::uint
   std::uint64_t covered = 0;
   for (const Entry& e : entries) {
     if (e.begin != covered)
-      fail(file, e.begin < covered ? "tensors overlap" : "gap in the data",
+      file.fail(e.begin < covered ? "tensors overlap" : "gap in the data",
           cat("tensor ", in_quotes(e.name), " begins at ", e.begin, ", the one before ends at ",
               covered));
     covered = e.end;
   }
   if (covered != data_bytes)
-    fail(file, "data left over",
-        cat("the tensors end at ", covered, ", but ", data_bytes,
-            " bytes of data follow the header"));
+    file.fail("data left over", cat("the tensors end at ", covered, ", but ", data_bytes,
+                                    " bytes of data follow the header"));
 }
 
 std::string json_string(const std::string& text) {
@@ -223,21 +219,16 @@ std::string json_string(const std::string& text) {
 
 }  // namespace
 
-std::string in_quotes(std::string_view text) {
-  constexpr std::size_t kLongest = 60;
-  return cat("\"", text.substr(0, kLongest), text.size() > kLongest ? "..\"" : "\"");
-}
-
-Header parse_header(std::string_view file, std::string_view text, std::uint64_t data_bytes) {
+Header parse_header(const InputFile& file, std::string_view text) {
   if (text.empty() || text.front() != '{')
-    fail(file, "header is not a JSON object", "it must begin with {");
+    file.fail("header is not a JSON object", "it must begin with {");
   // The parser would take a zero byte for the end, and not look at what follows.
   if (const std::size_t at = text.find('\0'); at != text.npos)
-    fail(file, "header is not JSON", cat("at byte ", at + 1, " of the header"));
+    file.fail("header is not JSON", cat("at byte ", at + 1, " of the header"));
   HeaderReader reader(file);
   Json::sax_parse(text, &reader);
   Header header = reader.take();
-  check_offsets(file, header.entries, data_bytes);
+  check_offsets(file, header.entries);
   return header;
 }
 

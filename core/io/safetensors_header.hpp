@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <microtape/core/io/file.hpp>
 #include <microtape/core/io/safetensors.hpp>
 
 namespace microtape::safetensors {
@@ -29,15 +30,12 @@ struct Header {
 };
 
 /// Reads a header, and checks all of it against the number of bytes that follow.
-/// @param file  stands in the message of an error
+/// @param file  what it was read from; the data are left
 /// @throws FileError as read_safetensors()
-Header parse_header(std::string_view file, std::string_view text, std::uint64_t data_bytes);
+Header parse_header(const InputFile& file, std::string_view text);
 
 /// A header for the entries as they stand, padded with spaces to a multiple of 8 bytes.
 /// @throws ValueError if a name or a text is not UTF-8, or a tensor is named "__metadata__"
 std::string header_text(const Header& header);
-
-/// The text in quotation marks, for a message; shortened if it is long.
-std::string in_quotes(std::string_view text);
 
 }  // namespace microtape::safetensors

@@ -9,7 +9,6 @@
 
 using namespace microtape;
 using namespace microtape::testing;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -17,30 +16,12 @@ std::string file_of(const std::string& header, std::size_t data_bytes) {
   return length_of(header.size()) + header + std::string(data_bytes, '\0');
 }
 
-/// What reading a file with this content says after the name of the file; "" if it can be read.
 std::string failure(const std::string& bytes) {
-  static const Folder folder;
-  const fs::path path = folder / "x.safetensors";
-  put(path, bytes);
-  try {
-    read_safetensors(path);
-    return "";
-  } catch (const FileError& error) {
-    // The message is `read_safetensors: <what>: file "<path>": <details>`.
-    const std::string text = error.what(), name = cat("file \"", path.string(), "\": ");
-    const std::size_t at = text.find(name);
-    REQUIRE(at != std::string::npos);
-    REQUIRE(text.rfind("read_safetensors: ", 0) == 0);
-    return text.substr(18, at - 18) + text.substr(at + name.size());
-  }
+  return failure_of("read_safetensors", bytes, read_safetensors);
 }
 
 std::string failure(const std::string& header, std::size_t data_bytes) {
   return failure(file_of(header, data_bytes));
-}
-
-bool starts_with(const std::string& text, const std::string& start) {
-  return text.rfind(start, 0) == 0;
 }
 
 constexpr const char* kGood = R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})";
