@@ -19,7 +19,7 @@ Tensor sum_to(const Tensor& x, const Shape& shape);
 /// Largest element over axes; a NaN among them is the result.
 /// @throws ValueError `max: the maximum of zero elements does not exist: x [2, 0]; ...` when the
 ///         result has elements but the reduced axes have none
-Tensor max(const Tensor& x, const Indices& axes);
+Tensor(max)(const Tensor& x, const Indices& axes);  // windows.h has a macro max(..)
 
 /// 1 / k where x equals its maximum, k the number of such places; else 0. A NaN is the maximum of
 /// its slice here too.

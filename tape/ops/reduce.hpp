@@ -14,11 +14,13 @@ enum class KeepAxes : std::uint8_t { no, yes };
 Var sum(const Var& x, const Indices& axes = {}, KeepAxes keep = KeepAxes::no);
 /// Mean. x [.., n, ..] -> [.., ..]; NaN over zero elements.
 Var mean(const Var& x, const Indices& axes = {}, KeepAxes keep = KeepAxes::no);
+// The names max and min stand in parentheses because windows.h has macros of these names.
+
 /// Largest element. Equal largest ones share the adjoint in equal parts, which sum to 1.
 /// @throws ValueError if it is over zero elements
-Var max(const Var& x, const Indices& axes = {}, KeepAxes keep = KeepAxes::no);
+Var(max)(const Var& x, const Indices& axes = {}, KeepAxes keep = KeepAxes::no);
 /// Smallest element; otherwise as max.
-Var min(const Var& x, const Indices& axes = {}, KeepAxes keep = KeepAxes::no);
+Var(min)(const Var& x, const Indices& axes = {}, KeepAxes keep = KeepAxes::no);
 /// The Euclidean norm: the square root of the sum of squares. At 0, where no derivative exists, the
 /// adjoint is 0.
 Var norm(const Var& x, const Indices& axes = {}, KeepAxes keep = KeepAxes::no);

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include <microtape/core/io/npy.hpp>
 #include <microtape/tape/ops.hpp>
 #include <microtape/tape/view/dot.hpp>
 #include <microtape/tape/view/svg.hpp>
@@ -47,6 +48,13 @@ void check_names(const fs::path& path, F f) {
   }
 }
 
+/// The Tensor in the npy file that an entry of the cases holds.
+Tensor npy_of(const Json& file) {
+  const Folder folder;
+  put(folder / "x.npy", from_base64(file.at("base64")));
+  return read_npy(folder / "x.npy");
+}
+
 bool has_dot() { return std::system("dot -V > /dev/null 2>&1") == 0; }
 
 }  // namespace
@@ -63,7 +71,66 @@ TEST_CASE("F01: each hostile safetensors file is an error that names the file") 
   }
 }
 
-TEST_CASE("F10: safetensors keep every bit under names with blanks and letters of any script") {
+TEST_CASE("F04: an npy file in Fortran order is read column by column") {
+  const Case c("F04", float32);
+  const Json& files = c.json().at("inputs");
+  CHECK(same_bits(npy_of(files.at("file")), c.expected("value")));
+  CHECK(same_bits(npy_of(files.at("file_2x1")), c.expected("value_2x1")));
+}
+
+TEST_CASE("F05: the numbers of a big-endian npy file keep their values") {
+  const Json& files = case_of("F05").at("inputs");
+  CHECK(same_bits(npy_of(files.at("file_f4")), Case("F05", float32).expected("f4")));
+  CHECK(same_bits(npy_of(files.at("file_f8")), Case("F05").expected("f8")));
+}
+
+TEST_CASE("F06: npy headers may be long, in any order, not aligned, of version 2.0") {
+  const Case c("F06");
+  const Json& files = c.json().at("inputs");
+  for (const char* name : {"long_header", "odd_order", "zero_d"})
+    CHECK(same_bits(npy_of(files.at(name)), c.expected(name)));
+  // The file that the case says how to make.
+  REQUIRE(files.at("v2").at("generate") ==
+          "magic, version 2 0, uint32 length, same dict padded with 70000 blanks and newline");
+  const std::string header =
+      "{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }" + std::string(70000, ' ') + "\n";
+  const std::string old = from_base64(files.at("odd_order").at("base64"));
+  const Folder folder;
+  put(folder / "x", std::string("\x93NUMPY\2\0", 8) + length_of(header.size()).substr(0, 4) +
+                        header + old.substr(old.size() - 16));
+  CHECK(same_bits(read_npy(folder / "x"), c.expected("v2")));
+  CHECK(same_bits(read_npy(tests_folder("reference") / "npy/nothing.npy"), Tensor::zeros({0})));
+}
+
+TEST_CASE("F07: each truncated or corrupted npy file is an error that names the file") {
+  const Folder folder;
+  const Json& files = case_of("F07").at("inputs").at("files");
+  CHECK(files.size() == 6);
+  for (const auto& [name, file] : files.items()) {
+    const fs::path path = folder.path / name;
+    put(path, from_base64(file.at("base64")));
+    REQUIRE(fs::file_size(path) >= 6);
+    check_names(path, [&] { read_npy(path); });
+  }
+  CHECK_THROWS_MATCHES(read_npy(folder / "truncated_data"), FileError,
+      says(cat("read_npy: truncated: file \"", (folder / "truncated_data").string(),
+          "\": expected 24 bytes of data for shape [2, 3] of \"<f4\", found 10")));
+}
+
+TEST_CASE("F09: an npy file of another dtype is converted by value, never by its bytes") {
+  const Case in32("F09", float32), in64("F09", float64);
+  for (const auto& [name, file] : in32.json().at("inputs").items()) {
+    INFO(name);
+    const Tensor x = npy_of(file);
+    CHECK(x.dtype() == (name == "f8" ? float64 : name == "f2" ? float32 : int64));
+    CHECK(same_bits(x.to(float32), in32.expected("float32/" + name)));
+    // The case has no bool in float64: 1 and 0, as in float32.
+    CHECK(same_bits(x.to(float64),
+        name == "b1" ? in64.expected("float32/b1") : in64.expected("float64/" + name)));
+  }
+}
+
+TEST_CASE("F10: files keep every bit under names with blanks and letters of any script") {
   const Folder folder;
   const std::string text = case_of("F10").at("inputs").at("path");
   const fs::path given = path_of(text.substr(text.find('/') + 1)).parent_path();
@@ -73,6 +140,8 @@ TEST_CASE("F10: safetensors keep every bit under names with blanks and letters o
     const fs::path path = folder.path / given / path_of(name);
     write_safetensors(path, {{"x", x}});
     CHECK(same_bits(read_safetensors(path).tensors.at("x"), x));
+    write_npy(path, x);
+    CHECK(same_bits(read_npy(path), x));
     CHECK(fs::is_regular_file(path));
   }
 }
@@ -86,6 +155,8 @@ TEST_CASE("F10: a missing file, a missing folder and a folder are errors that sh
   for (const fs::path& path : {missing, is_folder}) {
     check_names(path, [&] { read_safetensors(path); });
     check_names(path, [&] { write_safetensors(path, x); });
+    check_names(path, [&] { read_npy(path); });
+    check_names(path, [&] { write_npy(path, x.at("x")); });
     check_names(path, [&] { write_svg(path, "digraph { a }"); });
   }
   CHECK(folder.count() == 1);
@@ -110,6 +181,6 @@ TEST_CASE("F10: a picture is drawn whatever its name, which no shell sees") {
   CHECK(folder.count() == static_cast<std::ptrdiff_t>(std::size(names)));
 }
 
-TEST_CASE("F: of all cases about files, those about npy files are not yet tested") {
-  CHECK(missing_cases("f", {"F01", "F10"}) == "F04 F05 F06 F07 F09");
+TEST_CASE("F: every case about files is tested") {
+  CHECK(missing_cases("f", {"F01", "F04", "F05", "F06", "F07", "F09", "F10"}).empty());
 }
