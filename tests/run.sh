@@ -19,10 +19,15 @@ if ! has python3; then extras+=(python3); fi
 if ! has_header catch2/catch.hpp && ! has_header catch2/catch_test_macros.hpp; then
   extras+=(catch2)
 fi
+has_fuzzer() {
+  echo 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' |
+    clang++-19 -fsanitize=fuzzer -x c++ - -o /dev/null >/dev/null 2>&1
+}
 if [ -n "${CI:-}" ]; then
   for package in clang-19 clang-format-19; do
     if ! has "$package"; then extras+=("$package"); fi
   done
+  if ! has_fuzzer; then extras+=(libclang-rt-19-dev); fi
 fi
 install_packages ${extras[@]+"${extras[@]}"} || exit 1
 if has ccache; then
@@ -80,6 +85,7 @@ clang=$(first_of clang++-19 clang++ clang++-18 clang++-17)
 if [ -n "$clang" ]; then
   part "$clang, warnings as errors" build_and_test ci-clang -D CMAKE_CXX_COMPILER="$clang"
 fi
+if has_fuzzer; then part "30 seconds of fuzzing for each format of files" ./tests/fuzz/run.sh; fi
 format=$(first_of clang-format-19)
 if [ -n "$format" ]; then part "format" check_format "$format"; fi
 
