@@ -209,7 +209,7 @@ bool Gradients::is_mine(const Var& x) const {
 Var Gradients::operator[](const Var& x) const {
   if (x.slot_ && !is_mine(x))
     throw TapeError(
-        "Gradients: x is not from the tape of this sweep, or from before its last clear()");
+        "Gradients: x is not from the tape of this sweep, or the tape was cleared between the two");
   return adjoint_of(x.node(), x.value());
 }
 

@@ -11,20 +11,21 @@ namespace microtape {
 /// again, drawn, stepped. no: they are plain, and the tape does not grow.
 enum class Record : std::uint8_t { no, yes };
 
-/// What a sweep found: the adjoint of y by everything that y was computed from. It owns its numbers
-/// and survives tape.clear().
+/// What a sweep found: the derivative of y by everything that y was computed from. It owns its
+/// numbers and survives tape.clear().
 class Gradients {
  public:
   /// The adjoint of x, of x's shape; zeros if y does not depend on x (reached() tells).
-  /// @throws TapeError if x is plain, a constant, or stands on another tape; if the tape is
-  ///         Keep::needed and x is neither leaf nor parameter
+  /// @throws TapeError if x is plain, a constant, stands on another tape, or was computed after the
+  ///         sweep; if the tape is Keep::needed and x is neither leaf nor parameter
   Var operator[](const Var& x) const;
   /// The adjoint of a parameter; zeros if y does not depend on it.
   /// @throws TapeError if the tape did not watch it
   Var operator[](const Parameter& parameter) const;
 
-  /// Whether the sweep came by: "not computed" is not the same as 0.
-  /// A Var of another tape, and a parameter that the tape did not watch, are not reached.
+  /// Whether the sweep came by: "not computed" is not the same as 0. On a Keep::needed tape it
+  /// tells of leaves and parameters only. A Var of another tape, and a parameter that the tape did
+  /// not watch, are not reached.
   bool reached(const Var& x) const;
   bool reached(const Parameter& parameter) const;
 
@@ -69,7 +70,9 @@ class Sweep {
 
   /// @param y     where to start: active, on a tape
   /// @param seed  the adjoint of y, of y's shape and dtype
-  /// @throws TapeError if y is plain or a constant; ShapeError, DTypeError if the seed does not fit
+  /// @throws TapeError if y is plain or a constant, or the seed stands on another tape; ShapeError,
+  ///         DTypeError if the seed does not fit; ValueError if a Check::finite tape finds a NaN or
+  ///         an infinity in it
   Sweep(const Var& y, const Var& seed, Record record = Record::no);
 
   bool done() const { return at_ == kNoNode; }
@@ -80,15 +83,17 @@ class Sweep {
   /// pass it to.
   /// @throws TapeError when done, if the tape has been cleared, or if a rule threw in the step
   ///         before, so that this Sweep cannot go on; ShapeError or DTypeError if a rule returns an
-  ///         adjoint that does not fit its input
+  ///         adjoint that does not fit its input; ValueError if it is not finite on a Check::finite
+  ///         tape; and what a rule throws
   Step step();
   /// step() without a report.
   void advance() { apply_rules(nullptr); }
 
-  /// The adjoint of a node so far; not defined if nothing has reached it.
+  /// The adjoint of a node so far; not defined if nothing has reached it, or if a Keep::needed
+  /// tape, which has no further use for it, has given it up.
   Var adjoint(NodeId node) const { return node < adjoints_.size() ? adjoints_[node] : Var(); }
 
-  /// What has been found so far; all of it when done.
+  /// What has been found so far; all of it when done. @throws TapeError if the tape was cleared
   Gradients gradients() const&;
   Gradients gradients() &&;
 
@@ -113,7 +118,7 @@ class Sweep {
 
 /// The gradient of the scalar y with respect to everything it was computed from. Any shape of one
 /// element counts as a scalar.
-/// @throws ShapeError if y has more elements; TapeError if it is plain or a constant
+/// @throws ShapeError unless y has one element; TapeError if it is plain or a constant
 Gradients backward(const Var& y, Record record = Record::no);
 /// The same from any y, with the adjoint of y given.
 Gradients backward(const Var& y, const Var& seed, Record record = Record::no);

@@ -1,5 +1,7 @@
 #include <microtape/tape/checkpoint.hpp>
 
+#include <optional>
+
 #include <microtape/core/error.hpp>
 #include <microtape/core/format.hpp>
 #include <microtape/tape/backward.hpp>
@@ -31,35 +33,50 @@ Recomputation::Recomputation(Function f, std::span<const Var> x) : sources_(x.be
   std::vector<Input> inputs;
   for (const Var& argument : x) inputs.push_back({"x", argument});
   tape_ = common_tape({"checkpoint", ""}, inputs);
-  if (!tape_) {
-    y_ = f(x).value();
-    return;
-  }
+  watch_ = Stopwatch(tape_);
 
   // The scratch tape asks ours for parameters and random draws.
-  MicroTape scratch(Keep::needed, tape_->check());
+  MicroTape scratch(Keep::needed, tape_ ? tape_->check() : Check::nothing);
   scratch.parent_ = tape_;
+  const auto scope = open_scope(scratch);
   std::vector<Var> leaves = place_sources(scratch);
-  const Var y = f(leaves);
+  const Var y = f(tape_ ? std::span<const Var>(leaves) : x);
   if (y.tape() && y.tape() != &scratch)
     throw TapeError(
         "checkpoint: f returned a Var of another tape: it captured one; f takes every Var as an "
         "argument");
+  y_ = y.value();
+  if (!tape_) return;
   for (const MicroTape::Watched& watched : scratch.watched()) {
     parameters_.push_back(watched.parameter);
     sources_.push_back(tape_->watch(watched.parameter));
     leaves.push_back(watched.var);
   }
   is_reached_ = reached_from(y, leaves);
+  // A parameter may be bound to a constant of our tape.
+  for (std::size_t i = 0; i < sources_.size(); ++i)
+    is_reached_[i] = is_reached_[i] && sources_[i].is_active();
   draws_ = scratch.draws_;
-  y_ = y.value();
+}
+
+/// The scope that is open on our tape, for errors of f.
+std::optional<Scope> Recomputation::open_scope(MicroTape& scratch) const {
+  if (!tape_ || tape_->current_scope() == 0) return {};
+  return scratch.scope(tape_->scope_path(tape_->current_scope()));
 }
 
 /// Each source as a leaf, or as a constant if no adjoint flows to it.
-std::vector<Var> Recomputation::place_sources(MicroTape& tape) const {
+std::vector<Var> Recomputation::place_sources(MicroTape& scratch) const {
   std::vector<Var> out;
-  for (const Var& source : sources_)
-    out.push_back(source.is_active() ? tape.leaf(source.value()) : tape.constant(source.value()));
+  for (const Var& source : sources_) {
+    if (!source.is_active()) {
+      out.push_back(scratch.constant(source.value()));
+      continue;
+    }
+    // Not leaf(), which would refuse an infinity that our tape has let pass.
+    const std::string_view name = tape_->node(source.node()).name();
+    out.push_back(scratch.add_source(NodeKind::leaf, source.value(), name, ""));
+  }
   return out;
 }
 
@@ -68,7 +85,7 @@ Var Recomputation::record(Tensor y, const RuleRef& rule) const {
   for (std::size_t i = 0; i < sources_.size(); ++i)
     inputs.push_back(
         tape_ && is_reached_[i] ? Input("x", sources_[i], "", rule) : Input("x", sources_[i]));
-  return microtape::record({"checkpoint", ""}, [&] { return std::move(y); }, inputs);
+  return push({"checkpoint", ""}, std::move(y), tape_, inputs, watch_);
 }
 
 std::vector<Part> Recomputation::pull(Function f, const Var& g) const {
@@ -80,6 +97,7 @@ std::vector<Part> Recomputation::pull(Function f, const Var& g) const {
   // Compute again, from the same numbers.
   MicroTape scratch(Keep::needed, tape_->check());
   scratch.replay_ = draws_;
+  const auto scope = open_scope(scratch);
   std::vector<Var> leaves = place_sources(scratch);
   const std::size_t count = sources_.size() - parameters_.size();
   for (std::size_t i = 0; i < parameters_.size(); ++i)
@@ -102,7 +120,7 @@ std::vector<Part> Recomputation::pull(Function f, const Var& g) const {
 
 void Recomputation::check_second(const MicroTape& tape, const Var& y, const Var& g) const {
   if (y.tape() != &tape || !y.is_active() || y.shape() != g.shape() || y.dtype() != g.dtype() ||
-      tape.watched().size() != parameters_.size())
+      tape.watched().size() != parameters_.size() || tape.draws_.size() != draws_.size())
     throw TapeError(cat("checkpoint: f computed something else the second time: y ", y.shape(),
         ", before ", g.shape(), "; it must depend on nothing but its arguments and parameters"));
 }

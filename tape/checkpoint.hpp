@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,7 +23,8 @@ class Recomputation {
   std::vector<Part> pull(Function f, const Var& g) const;
 
  private:
-  std::vector<Var> place_sources(MicroTape& tape) const;
+  std::vector<Var> place_sources(MicroTape& scratch) const;
+  std::optional<Scope> open_scope(MicroTape& scratch) const;
   void check_second(const MicroTape& tape, const Var& y, const Var& g) const;
 
   MicroTape* tape_ = nullptr;          // of x; null if x is plain
@@ -30,6 +32,7 @@ class Recomputation {
   std::vector<Parameter> parameters_;  // the last of the sources
   std::vector<bool> is_reached_;       // [source]: y depends on it
   std::vector<std::uint64_t> draws_;   // see MicroTape::next_draw()
+  Stopwatch watch_{nullptr};           // of the first computation
   Tensor y_;
 };
 

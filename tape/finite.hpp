@@ -6,9 +6,8 @@
 
 namespace microtape::finite {
 
-/// @throws ValueError if the value, just computed by op, has a NaN or an infinity that comes
-/// neither
-///         from an input nor from an attribute; or if a plain input has a NaN
+/// @throws ValueError if the value, just computed by op, has a NaN, or an infinity though no input
+///         or attribute has one; or if a plain input has a NaN
 void check_made(const Op& op, const Tensor& value, std::span<const Input> inputs);
 
 /// @throws ValueError if a leaf or parameter has a NaN or an infinity, or a constant has a NaN

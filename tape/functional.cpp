@@ -22,6 +22,12 @@ void check_directions(std::string_view op, std::span<const Tensor> x, std::span<
   }
 }
 
+void check_scalar(std::string_view op, const Var& y) {
+  if (y.size() != 1)
+    throw ShapeError(cat(op, ": f(x) is not a scalar: y ", y.shape(), " has ", y.size(),
+        " elements; reduce it with sum() or mean()"));
+}
+
 std::vector<Var> leaves(MicroTape& tape, std::span<const Tensor> x) {
   std::vector<Var> out;
   for (const Tensor& value : x) out.push_back(tape.leaf(value));
@@ -76,6 +82,7 @@ std::vector<Tensor> hessian_vector_product(
   MicroTape tape;
   const std::vector<Var> at = leaves(tape, x);
   const Var y = f(at);
+  check_scalar("hessian_vector_product", y);
   std::vector<Tensor> out;
   for (const Tensor& input : x) out.push_back(Tensor::zeros(input.shape(), input.dtype()));
   if (!y.is_active()) return out;
@@ -96,6 +103,7 @@ Tensor hessian(FunctionRef<Var(const Var& x)> f, const Tensor& x) {
   MicroTape tape;
   const Var at = tape.leaf(x);
   const Var y = f(at);
+  check_scalar("hessian", y);
   if (!y.is_active()) return Tensor::zeros(joined(x.shape(), x.shape()), x.dtype());
   return rows_of_jacobian(backward(y, Record::yes)[at], at);
 }

@@ -11,6 +11,7 @@
 
 namespace microtape {
 
+/// y = f(x) of several inputs, given for the length of a call.
 using Function = FunctionRef<Var(std::span<const Var> x)>;
 
 /// A value, and how it changes along a direction.

@@ -101,9 +101,9 @@ Var MicroTape::watch(const Parameter& parameter) {
   if (!is_floating(parameter.value().dtype()))
     throw DTypeError(cat("watch: int64 has no derivative: parameter ", parameter.name(), " ",
         parameter.value().shape(), "; a parameter is float32 or float64"));
-  if (check_ == Check::finite)
-    finite::check_source("watch", NodeKind::parameter, parameter.name(), parameter.value());
   const Tensor value = parent_ ? parent_->watch(parameter).value() : parameter.value();
+  if (check_ == Check::finite)
+    finite::check_source("watch", NodeKind::parameter, parameter.name(), value);
   const Var var = add_source(NodeKind::parameter, value, parameter.symbol(), "");
   watched_.push_back({parameter, var});
   return var;
@@ -242,11 +242,10 @@ void MicroTape::clear() {
     throw TapeError("clear: a rule of this tape is running; clear it after the sweep");
   for (NodeId id = 0; id < size_; ++id) {
     Node& node = at(id);
-    const void* destroyed = nullptr;  // the edges of a joint rule share one
+    bool joint_is_gone = false;  // its edges share it
     for (const Edge& edge : node.edges()) {
-      if (!edge.table_ || !edge.table_->destroy || edge.rule_ == destroyed) continue;
-      edge.table_->destroy(edge.rule_);
-      destroyed = edge.rule_;
+      if (edge.is_joint() && std::exchange(joint_is_gone, true)) continue;
+      if (edge.table_ && edge.table_->destroy) edge.table_->destroy(edge.rule_);
     }
     node.value_ = Tensor();
   }

@@ -15,7 +15,8 @@ namespace microtape {
 enum class Keep : std::uint8_t { everything, needed };
 
 /// finite: the first op or rule that makes a NaN or an infinity is an error that says from what. An
-/// infinity that a constant or an attribute brings along (a mask of -inf) is not made.
+/// infinity that a constant or an attribute brings along (a mask of -inf) is not made: where an
+/// input has one, the result may have some.
 enum class Check : std::uint8_t { nothing, finite };
 
 /// A named part of a computation; nodes know which they were computed in.
@@ -61,6 +62,7 @@ class [[nodiscard]] Scope {
 /// all of its users: that is the whole of "topological order" here.
 class MicroTape {
  public:
+  /// An empty tape.
   explicit MicroTape(Keep keep = Keep::everything, Check check = Check::nothing);
   explicit MicroTape(Check check) : MicroTape(Keep::everything, check) {}
   MicroTape(const MicroTape&) = delete;  // Vars point at it
@@ -68,14 +70,17 @@ class MicroTape {
   ~MicroTape();
 
   /// A variable to differentiate with respect to.
-  /// @throws DTypeError if the value is int64
+  /// @throws DTypeError if the value is int64; ValueError if a Check::finite tape finds a NaN or an
+  ///         infinity in it
   Var leaf(Tensor value, std::string_view name = "", std::string_view latex = "");
 
   /// Data: named and drawn, but no adjoint is computed for it. Layers find the tape through it.
+  /// @throws ValueError if it has no value, or a Check::finite tape finds a NaN in it
   Var constant(Tensor value, std::string_view name = "", std::string_view latex = "");
 
   /// The leaf that stands for `parameter` on this tape; the same one each time, so that a parameter
   /// used twice has one adjoint.
+  /// @throws DTypeError if the parameter is int64; ValueError as leaf()
   Var watch(const Parameter& parameter);
 
   /// From now on watch(parameter) returns x: the parameter becomes an ordinary argument, as
@@ -115,13 +120,17 @@ class MicroTape {
   };
   const std::vector<Watched>& watched() const { return watched_; }
 
+  /// What it keeps, and what it checks: as it was made.
   Keep keep() const { return keep_; }
   Check check() const { return check_; }
   /// Whether ops are being written down; not while a Record::no sweep runs the rules.
   bool is_recording() const { return recording_; }
 
-  /// The number of a random draw, for something that counts its draws in `count`. Where a
-  /// checkpoint() is computed the second time, it is that of the first time, and `count` stays.
+  /// The number of a random draw, for something that counts its draws.
+  /// @param count  of draws so far; one more afterwards. Where a checkpoint() is computed the
+  /// second
+  ///               time, the number is that of the first time, and count stays
+  /// @throws TapeError if the second time has more draws than the first
   std::uint64_t next_draw(std::uint64_t& count);
 
   /// Forgets all nodes, scopes and watched parameters, and keeps the memory for the next round. A

@@ -62,6 +62,7 @@ class Edge {
   std::string_view name() const { return name_; }
   /// The rule as mathematics: the right side of (adjoint of the input) = ...; empty if it has none.
   std::string_view formula() const { return formula_; }
+  /// The node that the op took.
   NodeId input() const { return input_; }
   /// Whether an adjoint flows along it: there is a rule, and a leaf reaches the input.
   bool is_active() const { return table_ != nullptr; }
@@ -73,16 +74,17 @@ class Edge {
   /// Whether one rule serves several inputs of the node: run pull_joint() of one of their edges.
   bool is_joint() const { return table_ && table_->call_joint; }
 
-  /// Runs the rule of this input alone.
+  /// Runs the rule of this input alone; the edge is active, and not joint.
   /// @param g  the adjoint of the node, of the node's shape
   /// @param y  the node's value, if the rule asked for it
   /// @return   the contribution to the adjoint of the input
   Var pull(Var g, const Var& y) const { return table_->call(rule_, std::move(g), y); }
-  /// Runs the joint rule: contributions to the adjoints of its inputs, in the order in which they
-  /// are to be added up.
+  /// Runs the joint rule, of a joint edge: contributions to the adjoints of its inputs, in the
+  /// order in which they are to be added up.
   std::vector<Part> pull_joint(Var g, const Var& y) const {
     return table_->call_joint(rule_, std::move(g), y);
   }
+  /// Whether the rule takes the node's value.
   bool wants_y() const { return table_ && table_->wants_y; }
 
  private:
@@ -102,6 +104,7 @@ enum class NodeKind : std::uint8_t { leaf, parameter, constant, op };
 /// One line of the tape.
 class Node {
  public:
+  /// Who made it.
   NodeKind kind() const { return kind_; }
   /// The op that made it; "leaf", "parameter" or "constant" if none did.
   std::string_view op() const { return op_; }
@@ -110,8 +113,10 @@ class Node {
   /// The user's name for it, and how LaTeX writes that; empty if there is none.
   std::string_view name() const { return name_ ? name_ : ""; }
   std::string_view latex() const { return latex_ ? latex_ : name(); }
+  /// Of the value, whether it was kept or not.
   Shape shape() const { return value_.defined() ? value_.shape() : shape_from_extents(); }
   DType dtype() const { return dtype_; }
+  /// shape() == other.shape(), without making either.
   bool has_shape_of(const Tensor& other) const {
     return value_.defined() ? value_.has_shape_of(other) : other.shape() == shape();
   }
@@ -126,7 +131,9 @@ class Node {
   /// Keep::everything tape takes the time.
   float forward_seconds() const { return forward_seconds_; }
   float backward_seconds() const { return backward_seconds_; }
+  /// Its inputs, in the op's order; on a Keep::needed tape only those that carry an adjoint.
   std::span<const Edge> edges() const { return {edges_, edge_count_}; }
+  /// The fixed arguments of the op.
   std::span<const Attribute> attributes() const { return {attributes_, attribute_count_}; }
 
  private:

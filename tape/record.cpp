@@ -14,6 +14,24 @@ std::size_t rounded(std::size_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
+/// Puts rules one behind the other; a joint rule once for all its inputs.
+class RuleStore {
+ public:
+  explicit RuleStore(std::byte* begin) : next_(begin) {}
+
+  void* put(const RuleRef& rule) {
+    const bool is_joint = rule.table->call_joint != nullptr;
+    if (is_joint && joint_) return joint_;
+    rule.construct(next_, rule.rule);
+    if (is_joint) joint_ = next_;
+    return std::exchange(next_, next_ + rounded(rule.table->size));
+  }
+
+ private:
+  std::byte* next_;
+  std::byte* joint_ = nullptr;
+};
+
 }  // namespace
 
 MicroTape* common_tape(const Op& op, std::span<const Input> inputs) {
@@ -114,9 +132,8 @@ bool MicroTape::store_inputs(Node& node, std::span<Input> inputs) {
 
   // Edges first, then their rules, in one piece.
   auto* edges = static_cast<Edge*>(bump(count * sizeof(Edge) + rule_bytes));
-  auto* rule = reinterpret_cast<std::byte*>(edges + count);
+  RuleStore rules(reinterpret_cast<std::byte*>(edges + count));
   bool wants_y = false;
-  void* joint = nullptr;  // stored once for all its inputs
   Edge* edge = edges;
   for (const Input& input : inputs) {
     const bool active = is_active(input);
@@ -129,12 +146,7 @@ bool MicroTape::store_inputs(Node& node, std::span<Input> inputs) {
     edge->position_ = static_cast<std::uint32_t>(&input - inputs.data());
     if (active) {
       edge->table_ = input.rule.table;
-      edge->rule_ = edge->is_joint() && joint ? joint : rule;
-      if (edge->rule_ == rule) {
-        input.rule.construct(rule, input.rule.rule);
-        rule += rounded(input.rule.table->size);
-      }
-      if (edge->is_joint()) joint = edge->rule_;
+      edge->rule_ = rules.put(input.rule);
       wants_y |= input.rule.table->wants_y;
     }
     ++edge;

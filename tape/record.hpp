@@ -38,7 +38,8 @@ class RuleRef {
   RuleRef(Rule&& pullback) : rule(static_cast<const void*>(&pullback)) {
     using Stored = std::decay_t<Rule>;
     static_assert(kTakesG<Stored> || kTakesGY<Stored>,
-        "a rule takes (const Var& g) or (const Var& g, const Var& y) and returns a Var");
+        "a rule takes (const Var& g) or (const Var& g, const Var& y) and returns a Var, or a "
+        "std::vector<Part> for several inputs");
     static_assert(alignof(Stored) <= alignof(std::max_align_t));
     table = &kTable<Stored>;
     construct = [](void* to, const void* from) {

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs a program and compares what it prints with a file: the text exactly, numbers within tolerance.
 
-usage: check_output.py [--update] [--session] PROGRAM EXPECTED [ARGUMENT..]
+usage: check_output.py [--update] [--dialogue] PROGRAM EXPECTED [ARGUMENT..]
 
---session: types what stands behind each "> " in EXPECTED. --update: writes EXPECTED.
+--dialogue: types what stands behind each "> " in EXPECTED. --update: writes EXPECTED.
 
 Runs of spaces count as one, since columns follow the width of numbers. On a line that says how far
 something is off ("agrees", "[ok]") the numbers are rounding, different on each machine: there only
@@ -36,7 +36,7 @@ def main():
     options = {word for word in sys.argv[1:3] if word.startswith("--")}
     program, path, *arguments = sys.argv[1 + len(options):]
     typed = None
-    if "--session" in options:
+    if "--dialogue" in options:
         lines = open(path, encoding="utf-8").read().splitlines(keepends=True)
         typed = "".join(line[2:] for line in lines if line.startswith("> "))
     run = subprocess.run([program, *arguments], input=typed, capture_output=True, text=True,

@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
   CLI::App app("Steps through a small tape, forward and backward.");
   std::string name = "attention";
   app.add_option("tape", name, "attention, diamond, linear or softmax")
-      ->check(CLI::IsMember({"attention", "diamond", "linear", "softmax"}))
+      ->check(CLI::IsMember(kExamples))
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   step_through(name);

@@ -29,7 +29,7 @@ Tensor read_npy(const std::filesystem::path& path);
 /// Writes such a file, for numpy.load: byte by byte what numpy.save writes for the same array in
 /// row-major order. It is written beside `path`, then renamed, so that a failure leaves what was
 /// there before.
-/// @throws FileError that names the path
+/// @throws FileError that names the path; ValueError if the tensor has no value
 void write_npy(const std::filesystem::path& path, const Tensor& tensor);
 
 }  // namespace microtape

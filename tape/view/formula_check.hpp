@@ -26,7 +26,7 @@ struct FormulaMismatch {
 
 /// Evaluates the forward formula of every op node against its value, and the formula of every rule
 /// against what the rule computes from a fixed adjoint that is not constant. An empty list means
-/// that all agree.
+/// that all agree. A checkpoint(), which has no formula, is passed over.
 /// @param tape  does not grow
 /// @param rtol  as in compare(); not given: 1e-10 for float64, 1e-4 for float32
 /// @throws TapeError if the tape is Keep::needed: the numbers are not there

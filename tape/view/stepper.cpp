@@ -40,7 +40,8 @@ Stepper::Stepper(MicroTape& tape, const Var& y, const Var& seed, Colour colour)
     throw TapeError(
         "Stepper: the tape is Keep::needed: it does not have all numbers; step over a "
         "Keep::everything tape");
-  if (y.tape() != &tape) throw TapeError("Stepper: y is not on this tape");
+  if (y.tape() != &tape)
+    throw TapeError("Stepper: y is not on this tape; give the tape that it was computed on");
   forward_count_ = std::size_t{y.node()} + 1;
   // Walk once through, to know when each adjoint will be complete.
   complete_.resize(forward_count_);
@@ -79,7 +80,7 @@ std::string Stepper::command(std::string_view line) {
   const auto count = [&]() -> std::size_t {
     if (rest.empty()) return 1;
     const std::optional<std::size_t> number = whole_number(rest);
-    if (!number) throw ValueError(cat("\"", rest, "\" is no number of steps"));
+    if (!number) throw ValueError(cat("\"", utf8::printable(rest), "\" is no number of steps"));
     return *number;
   };
   try {
@@ -89,8 +90,8 @@ std::string Stepper::command(std::string_view line) {
     if (word == "start") return move_to(0);
     if (word == "end") return move_to(size());
     if (word == "run") return run(rest);
-    if (is(word, "print")) return print(rest, false);
-    if (is(word, "adjoint")) return print(rest, true);
+    if (is(word, "print")) return print(find(rest));
+    if (is(word, "adjoint")) return print({find(rest).node, true});
     if (is(word, "rule")) return rule();
     if (is(word, "jacobian")) return jacobian(rest);
     if (is(word, "watch")) return watch(rest);
@@ -140,7 +141,7 @@ Stepper::Target Stepper::find(std::string_view word) const {
       if (tape_->node(id).name() != name) continue;
       same += cat(found ? ", #" : "#", id);
       if (found)
-        throw ValueError(cat("Several nodes are called ", name, ", ", same,
+        throw ValueError(cat("Several nodes are called ", utf8::printable(name), ", ", same,
             " among them: give the "
             "number."));
       found = id;
@@ -148,7 +149,7 @@ Stepper::Target Stepper::find(std::string_view word) const {
     return found;
   };
   if (const auto node = by_name(word)) return {*node, false};
-  if (word.starts_with('d'))
+  if (word.size() > 1 && word.starts_with('d'))
     if (const auto node = by_name(word.substr(1))) return {*node, true};
   std::string names;
   for (NodeId id = 0; id < forward_count_; ++id)
@@ -158,10 +159,10 @@ Stepper::Target Stepper::find(std::string_view word) const {
 }
 
 std::string Stepper::watch(std::string_view word) {
-  static_cast<void>(find(word));
+  const Target target = find(word);
   if (std::find(watched_.begin(), watched_.end(), word) == watched_.end())
     watched_.emplace_back(word);
-  return print(word, false);
+  return print(target);
 }
 
 std::string Stepper::unwatch(std::string_view word) {

@@ -16,16 +16,16 @@ enum class Colour : std::uint8_t { no, yes };
 /// backward, as a Sweep from y applies the rules. It can also go back.
 ///
 ///     Stepper stepper(tape, y, seed);
-///     for (std::string line; std::getline(std::cin, line) && !stepper.has_quit();)
+///     for (std::string line; !stepper.has_quit() && std::getline(std::cin, line);)
 ///       std::cout << stepper.command(line);
 ///
 /// Position 0 is before the first step; each step shows one node. The commands are in help().
 class Stepper {
  public:
-  /// @param tape  Keep::everything; it does not grow
+  /// @param tape  Keep::everything; it does not grow, and must outlive the Stepper
   /// @param y     where the backward half starts; nodes after it are left out
   /// @param seed  the adjoint of y
-  /// @throws TapeError if the tape is Keep::needed; else as Sweep()
+  /// @throws TapeError if the tape is Keep::needed, or y not on it; else as Sweep()
   Stepper(MicroTape& tape, const Var& y, const Var& seed, Colour colour = Colour::no);
 
   /// Does what a line says, and returns what there is to see: whole lines, or nothing. An empty
@@ -50,7 +50,7 @@ class Stepper {
 
   std::string move_to(std::size_t position);
   std::string run(std::string_view where);
-  std::string print(std::string_view word, bool wants_adjoint) const;
+  std::string print(const Target& target) const;
   std::string rule() const;
   std::string jacobian(std::string_view word) const;
   std::string watch(std::string_view word);

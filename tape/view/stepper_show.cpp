@@ -1,3 +1,5 @@
+#include <microtape/tape/view/stepper.hpp>
+
 #include <algorithm>
 
 #include <microtape/core/error.hpp>
@@ -5,7 +7,6 @@
 #include <microtape/tape/view/array.hpp>
 #include <microtape/tape/view/equation.hpp>
 #include <microtape/tape/view/numbers.hpp>
-#include <microtape/tape/view/stepper.hpp>
 #include <microtape/tape/view/utf8.hpp>
 
 // What a step of a Stepper looks like.
@@ -42,6 +43,12 @@ std::vector<std::string> lines_of(const Tensor& value, std::size_t used) {
   return number_lines(value, std::max<std::size_t>(kWidth - std::min(used, kWidth), 20));
 }
 
+/// The rule as an equation, or in words if it has no formula.
+std::string rule_of(const MicroTape& tape, NodeId id, const Edge& edge) {
+  const std::string text = rule_text(tape, id, edge);
+  return text.empty() ? cat("the rule of ", edge.name()) : text;
+}
+
 /// The formula with numbers in place of nodes, as far as `value_of` (a node's text, such as "#3" or
 /// "d#3") has them, and of symbols.
 template <class ValueOf>
@@ -52,21 +59,19 @@ Formula with_numbers(Formula f, const ValueOf& value_of) {
   return f;
 }
 
-/// [numbers of y, numbers of the input]: row i is what the rule makes of the adjoint that is 1 at
+/// [numbers of y, numbers of the input]: row i is what the rules make of the adjoint that is 1 at
 /// number i and 0 elsewhere.
-Tensor jacobian_of(const Var& y, const Edge& edge) {
+Tensor jacobian_of(const Var& y, NodeId input, Index columns) {
   std::vector<double> numbers;
   for (Index i = 0; i < y.size(); ++i) {
     std::vector<double> unit(static_cast<std::size_t>(y.size()));
     unit[static_cast<std::size_t>(i)] = 1;
-    for (const auto& part : Sweep(y, Tensor::of(y.shape(), unit, y.dtype())).step().contributions)
-      if (part.edge == &edge) {
-        const Array row = to_array(part.value.value());
-        numbers.insert(numbers.end(), row.values.begin(), row.values.end());
-      }
+    Sweep sweep(y, Tensor::of(y.shape(), unit, y.dtype()));
+    sweep.step();
+    const Array row = to_array(sweep.adjoint(input).value());
+    numbers.insert(numbers.end(), row.values.begin(), row.values.end());
   }
-  return Tensor::of({y.size(), static_cast<Index>(numbers.size()) / std::max<Index>(y.size(), 1)},
-      numbers, float64);
+  return Tensor::of({y.size(), columns}, numbers, float64);
 }
 
 }  // namespace
@@ -91,7 +96,7 @@ std::string Stepper::show() const {
   else
     out = position_ <= forward_count_ ? show_forward() : show_backward();
   if (!watched_.empty()) out += "  watched:\n";
-  for (const std::string& word : watched_) out += print(word, false);
+  for (const std::string& word : watched_) out += print(find(word));
   return out;
 }
 
@@ -125,10 +130,8 @@ std::string Stepper::show_backward() const {
   out += named("d" + name, last_.adjoint.value(), "  from ");
   for (const Sweep::Contribution& part : last_.contributions) {
     const std::string adjoint = cat("d", node_name(*tape_, part.edge->input()));
-    const std::string rule = rule_text(*tape_, id, *part.edge);
     const bool is_first = !part.before.defined();
-    out += cat("  ", adjoint,
-        is_first ? " = " : " += ", rule.empty() ? cat("the rule of ", part.edge->name()) : rule,
+    out += cat("  ", adjoint, is_first ? " = " : " += ", rule_of(*tape_, id, *part.edge),
         part.complete ? "  (complete)\n" : "  (more will come)\n");
     const std::string below(utf8::display_width(adjoint) + 2, ' ');
     if (!is_first) {
@@ -141,9 +144,7 @@ std::string Stepper::show_backward() const {
   return out;
 }
 
-std::string Stepper::print(std::string_view word, bool wants_adjoint) const {
-  Target target = find(word);
-  target.is_adjoint |= wants_adjoint;
+std::string Stepper::print(const Target& target) const {
   const std::string name = node_name(*tape_, target.node);
   if (!target.is_adjoint) {
     if (position_ <= target.node)
@@ -198,7 +199,7 @@ std::string Stepper::rule() const {
   }
   for (const Sweep::Contribution& part : last_.contributions)
     add(cat(part.before.defined() ? "added to d" : "d", node_name(*tape_, part.edge->input())),
-        rule_text(*tape_, id, *part.edge), part.edge, part.value.value());
+        rule_of(*tape_, id, *part.edge), part.edge, part.value.value());
   return out;
 }
 
@@ -211,18 +212,20 @@ std::string Stepper::jacobian(std::string_view word) const {
         "; it has no derivatives by inputs.\n");
   const Index rows = node.shape().size();
   std::string out;
+  std::vector<NodeId> shown;  // an input that stands twice has one derivative
   for (const Edge& edge : node.edges()) {
-    if (!edge.is_active()) continue;
-    const std::string input = node_name(*tape_, edge.input());
-    const Index columns = tape_->node(edge.input()).shape().size();
-    const std::string title =
-        cat("  the derivatives of ", name, " by ", input, ", [", rows, ", ", columns, "]");
+    const NodeId input = edge.input();
+    if (!edge.is_active() || std::find(shown.begin(), shown.end(), input) != shown.end()) continue;
+    shown.push_back(input);
+    const Index columns = tape_->node(input).shape().size();
+    const std::string title = cat("  the derivatives of ", name, " by ", node_name(*tape_, input),
+        ", [", rows, ", ", columns, "]");
     if (rows * columns > kMostDerivatives || columns > kMostColumns)
       out += cat(title, ": too many to show\n");
     else
       out += cat(title, ":\n",
-          beside("    ",
-              number_lines(jacobian_of(tape_->var(id), edge), kWidth - 4, kMostDerivatives)));
+          beside("    ", number_lines(jacobian_of(tape_->var(id), input, columns), kWidth - 4,
+                             kMostDerivatives)));
   }
   return out;
 }
@@ -246,7 +249,7 @@ std::string Stepper::list() const {
     for (const Edge& edge : node.edges())
       if (edge.is_active())
         text += cat(text.empty() ? "" : ", ", "d", node_name(*tape_, edge.input()),
-            " += ", rule_text(*tape_, order_[i], edge));
+            " += ", rule_of(*tape_, order_[i], edge));
     add(forward_count_ + i + 1, text);
   }
   return out;

@@ -2,7 +2,6 @@
 
 #include <microtape/tape/checkpoint.hpp>
 
-#include <microtape/core/pool.hpp>
 #include <microtape/layers/transformer.hpp>
 
 #include "testing.hpp"
@@ -51,7 +50,7 @@ TEST_CASE("blocks under checkpoint() train as without, to the bit, also with dro
     }
 }
 
-TEST_CASE("checkpoint() inside checkpoint() drops what the outer one drops") {
+TEST_CASE("checkpoint() inside checkpoint() drops what the same layers drop without") {
   const auto run = [](With with) {
     Dropout a(0.5, {.dtype = float64, .seed = 1}), b(0.5, {.dtype = float64, .seed = 1});
     const auto inner = [&a](std::span<const Var> in) { return exp(a(in[0])); };

@@ -105,7 +105,8 @@ TEST_CASE("Gradients refuse what has no adjoint") {
            "what does"));
   MicroTape other;
   CHECK_THROWS_MATCHES(g[other.leaf(f64(1))], TapeError,
-      says("Gradients: x is not from the tape of this sweep, or from before its last clear()"));
+      says("Gradients: x is not from the tape of this sweep, or the tape was cleared between the "
+           "two"));
 }
 
 TEST_CASE("Gradients survive the clearing and the end of their tape") {

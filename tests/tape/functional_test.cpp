@@ -109,3 +109,23 @@ TEST_CASE("directions that do not fit the inputs are refused") {
           "to(float64)"));
   CHECK_THROWS_AS(hessian([](const Var& a) { return a; }, f64({1, 2})), ShapeError);
 }
+
+TEST_CASE("the Hessian of what is no scalar is refused, also if it is constant") {
+  const Tensor x = f64({1, 2});
+  const auto says_of = [](const std::string& op) {
+    return says(
+        op + ": f(x) is not a scalar: y [2] has 2 elements; reduce it with sum() or mean()");
+  };
+  CHECK_THROWS_MATCHES(
+      hessian([](const Var& v) { return exp(v); }, x), ShapeError, says_of("hessian"));
+  CHECK_THROWS_MATCHES(
+      hessian([](const Var&) { return Var(f64({1, 2})); }, x), ShapeError, says_of("hessian"));
+  CHECK_THROWS_MATCHES(hessian_vector_product(
+                           [](std::span<const Var>) { return Var(f64({1, 2})); }, {&x, 1}, {&x, 1}),
+      ShapeError, says_of("hessian_vector_product"));
+}
+
+TEST_CASE("a Jacobian of more than eight axes is refused") {
+  const Tensor x = Tensor::zeros({1, 1, 1, 1, 1}, float64);
+  CHECK_THROWS_AS(jacobian([](const Var& v) { return exp(v); }, x), ShapeError);
+}

@@ -4,6 +4,7 @@
 #include <microtape/tape/gradcheck.hpp>
 #include <microtape/tape/ops.hpp>
 
+#include "tape/counted.hpp"
 #include "testing.hpp"
 
 using namespace microtape;
@@ -27,15 +28,6 @@ Var mul_with(const Var& a, const Var& b, Rule&& rule) {
 Var my_mul(const Var& a, const Var& b) {
   return mul_with(a, b, [a, b](const Var& g) { return Parts{{0, g * b}, {1, g * a}}; });
 }
-
-/// How often it was copied or moved, less how often it was destroyed.
-struct Counted {
-  static inline int alive = 0;
-  Counted() { ++alive; }
-  Counted(const Counted&) { ++alive; }
-  Counted(Counted&&) noexcept { ++alive; }
-  ~Counted() { --alive; }
-};
 
 }  // namespace
 
@@ -61,18 +53,22 @@ TEST_CASE("a joint rule may take the result, and stand beside a rule of one inpu
   for (const Keep keep : {Keep::everything, Keep::needed}) {
     MicroTape tape(keep);
     const Var a = tape.leaf(f64({1, 2})), b = tape.leaf(f64({3, 4})), c = tape.leaf(f64({0, 0}));
-    const auto rule = [](const Var& g, const Var& y) { return Parts{{2, g * y}, {0, -g}}; };
+    const auto rule = [counted = Counted()](
+                          const Var& g, const Var& y) { return Parts{{2, g * y}, {0, -g}}; };
     const RuleRef joint(rule);
     const Var y = record({"mine", "@a"}, [&] { return f64({10, 20}); },
         {
             {"a", a, "", joint},
-            {"b", b, "2 @g", [](const Var& g) { return 2 * g; }},
+            {"b", b, "2 @g", [counted = Counted()](const Var& g) { return 2 * g; }},
             {"c", c, "", joint},
         });
     const Gradients g = backward(sum(y));
     CHECK(is(g[a], {-1, -1}));
     CHECK(is(g[b], {2, 2}));
     CHECK(is(g[c], {10, 20}));
+    CHECK(Counted::alive == 3);
+    tape.clear();
+    CHECK(Counted::alive == 1);
   }
 }
 

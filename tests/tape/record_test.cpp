@@ -6,6 +6,7 @@
 #include <microtape/tape/gradcheck.hpp>
 #include <microtape/tape/ops.hpp>
 
+#include "tape/counted.hpp"
 #include "testing.hpp"
 
 using namespace microtape;
@@ -25,15 +26,6 @@ Var square_with(const Var& x, Rule rule) {
 Var own_square(const Var& x) {
   return square_with(x, [x](const Var& g) { return 2 * g * x; });
 }
-
-/// A copy of a rule adds one; its destruction takes one off.
-struct Counted {
-  static inline int alive = 0;
-  Counted() { ++alive; }
-  Counted(const Counted&) { ++alive; }
-  Counted(Counted&&) noexcept { ++alive; }
-  ~Counted() { --alive; }
-};
 
 }  // namespace
 

@@ -10,7 +10,7 @@ import sys
 import termios
 
 
-def session(keys, **environment):
+def dialogue(keys, **environment):
     """What the program prints when the keys are pressed; it must end by itself."""
     ours, theirs = pty.openpty()
     before = termios.tcgetattr(theirs)
@@ -37,14 +37,14 @@ def check(condition, out):
         sys.exit(f"step at a terminal printed\n{out}")
 
 
-out = session(b"\x1b[C\n\x1b[D\x1b[F\x1b[H\x1b[3~quit\n", NO_COLOR="1")
+out = dialogue(b"\x1b[C\n\x1b[D\x1b[F\x1b[H\x1b[3~quit\n", NO_COLOR="1")
 steps = [line.split(",")[0] for line in out.splitlines() if line.startswith("Step ")]
 check(steps == ["Step 1 of 9", "Step 2 of 9", "Step 1 of 9", "Step 9 of 9"], out)
 check(out.count("6 steps forward, 3 back.") == 2 and "\x1b[1m" not in out, out)
 
-out = session("print ı\x7fQ\nnrx\x7f\x7f 4\nquit\n".encode())
+out = dialogue("print ı\x7fQ\nnrx\x7f\x7f 4\nquit\n".encode())
 check("Q is computed in step 1." in out and "\x1b[1mStep 4 of 9" in out, out)
 
-check("6 steps forward" in session(b"\x03"), "Ctrl-C does not end it")
-check("6 steps forward" in session(b"\x04"), "Ctrl-D does not end it")
-check("\x1b[1m" not in session(b"\x1b[C\x03", TERM="dumb"), "colours on a dumb terminal")
+check("6 steps forward" in dialogue(b"\x03"), "Ctrl-C does not end it")
+check("6 steps forward" in dialogue(b"\x04"), "Ctrl-D does not end it")
+check("\x1b[1m" not in dialogue(b"\x1b[C\x03", TERM="dumb"), "colours on a dumb terminal")

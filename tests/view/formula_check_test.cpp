@@ -4,6 +4,7 @@
 
 #include <microtape/core/error.hpp>
 #include <microtape/tape/backward.hpp>
+#include <microtape/tape/checkpoint.hpp>
 #include <microtape/tape/ops.hpp>
 
 #include "catch.hpp"
@@ -178,4 +179,11 @@ TEST_CASE("formulas over no rows at all are evaluated too") {
   const Var y = matmul_nt(x, w) + b;
   sum(y, 0);
   CHECK(first(check_formulas(tape)) == "none");
+}
+
+TEST_CASE("a checkpoint, which has no formula, is passed over") {
+  MicroTape tape;
+  const Var x = tape.leaf(Tensor::of({1, 2}, float64));
+  checkpoint([](std::span<const Var> in) { return exp(in[0]); }, {x});
+  CHECK(check_formulas(tape).empty());
 }

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <sstream>
 
+#include <microtape/tape/checkpoint.hpp>
 #include <microtape/tape/ops.hpp>
 
 #include "testing.hpp"
@@ -66,6 +67,17 @@ TEST_CASE("profile ranks ops by the time of their values and rules") {
   // A second sweep adds up.
   backward(y);
   CHECK(std::stod(words(profile(tape))[1][3]) >= 32);
+}
+
+TEST_CASE("the time of a checkpoint is that of its function") {
+  MicroTape tape;
+  const Var y = sum(checkpoint(
+      [](std::span<const Var> in) { return slow(in[0], 4, 8); }, {tape.leaf(ramp({2}))}));
+  backward(y);
+  const auto row = words(profile(tape))[1];
+  CHECK(row[0] == "checkpoint");
+  CHECK(std::stod(row[2]) >= 4);
+  CHECK(std::stod(row[3]) >= 12);
 }
 
 TEST_CASE("profile counts the bytes of each value once: a view saves none") {

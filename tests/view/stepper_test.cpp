@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include <microtape/layers/attention.hpp>
+#include <microtape/tape/checkpoint.hpp>
 #include <microtape/tape/ops.hpp>
 
 #include "testing.hpp"
@@ -128,6 +129,24 @@ TEST_CASE("the Jacobian of a softmax is diag(p) - p p^T, one that is too large i
   CHECK(stepper.command("j") == "This is before the first step; `next` takes it.\n");
 }
 
+TEST_CASE("the Jacobian by an input that stands twice is one, that of a checkpoint too") {
+  // Bug: a row was printed for each contribution.
+  MicroTape tape;
+  const Var x = tape.leaf(f64({2, 3}), "x");
+  const Var y = (x * x).named("y");
+  const auto f = [](std::span<const Var> in) { return in[0] * in[0]; };
+  const Var z = checkpoint(f, {y}).named("z");
+  Stepper stepper(tape, z, f64({1, 1}));
+  CHECK(
+      stepper.command("j y") == "  the derivatives of y by x, [2, 2]:\n    [[4 0]\n     [0 6]]\n");
+  CHECK(stepper.command("j z") ==
+        "  the derivatives of z by y, [2, 2]:\n    [[8  0]\n     [0 18]]\n");
+  stepper.command("end");
+  CHECK(contains(stepper.show(), "dx = "));
+  stepper.command("run dy");
+  CHECK(contains(stepper.command("rule"), "added to dy = the rule of x\n"));
+}
+
 TEST_CASE("what is watched is shown after each step until it is not") {
   Diamond d;
   CHECK(d.stepper.command("watch db") == "  db is not there yet; it is complete in step 5.\n");
@@ -148,6 +167,8 @@ TEST_CASE("what a stepper does not understand it says, and stays") {
   CHECK(d.stepper.command("print Z") == "There is no node Z" + names);
   CHECK(d.stepper.command("print dZ") == "There is no node dZ" + names);
   CHECK(d.stepper.command("run #4") == "There is no node #4" + names);  // after y
+  CHECK(d.stepper.command("print d") == "There is no node d" + names);
+  CHECK(d.stepper.command("n \x1b[2J") == "\" [2J\" is no number of steps\n");
   CHECK(d.stepper.command("print") == "Which node? Give a name, or a number such as #4.\n");
   CHECK(d.stepper.command("n many") == "\"many\" is no number of steps\n");
   CHECK(
@@ -158,7 +179,9 @@ TEST_CASE("what a stepper does not understand it says, and stays") {
   CHECK(d.stepper.has_quit());
 }
 
-TEST_CASE("names that stand twice, begin with d, or belong to a recorded backward pass are found") {
+TEST_CASE(
+    "names that begin with d or belong to a recorded backward pass are found, a double is "
+    "refused") {
   MicroTape tape;
   const Var d = tape.leaf(f64(3), "d"), one = tape.leaf(f64(4), "W"), two = tape.leaf(f64(5), "W");
   const Var y = (d * one * two).named("küçük y");
@@ -186,8 +209,8 @@ TEST_CASE("a stepper wants a tape that keeps everything, and a y on it") {
   CHECK_THROWS_MATCHES(Stepper(needed, exp(x), f64(1)), TapeError,
       says("Stepper: the tape is Keep::needed: it does not have all numbers; step over a "
            "Keep::everything tape"));
-  CHECK_THROWS_MATCHES(
-      Stepper(tape, exp(z), f64(1)), TapeError, says("Stepper: y is not on this tape"));
+  CHECK_THROWS_MATCHES(Stepper(tape, exp(z), f64(1)), TapeError,
+      says("Stepper: y is not on this tape; give the tape that it was computed on"));
   CHECK_THROWS_AS(Stepper(tape, exp(y), f64({1, 2})), ShapeError);
   CHECK_THROWS_AS(Stepper(tape, f64(1), f64(1)), TapeError);
 }

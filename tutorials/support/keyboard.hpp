@@ -66,8 +66,8 @@ inline std::string arrow() {
   }
 }
 
-/// A line typed at the prompt, or the command of an arrow key pressed at its beginning. Ctrl-C and
-/// Ctrl-D end the input.
+/// A line typed at the prompt, or the command of an arrow key pressed at its beginning. Ctrl-C, and
+/// Ctrl-D on an empty line, end the input.
 inline std::optional<std::string> typed_line() {
   std::string line;
   const auto echo = [](const char* text) {
@@ -101,7 +101,7 @@ inline std::optional<std::string> typed_line() { return {}; }
 #endif
 
 /// Asks for lines with a prompt. What comes from a file or a pipe is printed too, so that the
-/// output reads like a session.
+/// output reads like a dialogue.
 class Lines {
  public:
   Lines() {
