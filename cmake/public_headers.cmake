@@ -53,6 +53,7 @@ set(public_headers
   layers/embedding.hpp
   layers/layer.hpp
   layers/layer_norm.hpp
+  layers/leaks.hpp
   layers/linear.hpp
   layers/mlp.hpp
   layers/sequential.hpp
