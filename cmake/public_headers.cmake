@@ -40,6 +40,7 @@ set(public_headers
   tape/view/dot.hpp
   tape/view/equation.hpp
   tape/view/evaluate.hpp
+  tape/view/explain.hpp
   tape/view/formula.hpp
   tape/view/formula_call.hpp
   tape/view/formula_check.hpp
