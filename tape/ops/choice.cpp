@@ -86,7 +86,8 @@ Var clamp(const Var& x, double low, double high) {
       },
       {
           // x is its own clamp exactly where it is within the bounds.
-          {"x", x, R"(\operatorname{where}([@x = @y], @g, 0))",
+          {"x", x,
+              R"(\operatorname{where}([@x > @high], 0, \operatorname{where}([@low > @x], 0, @g)))",
               [x](const Var& g, const Var& y) { return where(equal(x, y), g, 0); }},
       });
 }

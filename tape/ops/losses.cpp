@@ -65,6 +65,11 @@ Targets targets(const Var& logits, const Var& labels, Index ignore_index) {
 }  // namespace
 
 Var cross_entropy(const Var& logits, const Var& labels, const CrossEntropyOptions& options) {
+  static constexpr Literal kRule =
+      R"(\frac{@g}{@n} \odot (\operatorname{softmax}_{@axis}(@x) - \operatorname{onehot}_{@classes}(@labels)))";
+  // The sum of a row of onehot is 0 where a label is ignored.
+  static constexpr Literal kRuleOfSomeRows =
+      R"(\frac{@g}{@n} \odot (\operatorname{rowsum}_{@axis}(\operatorname{onehot}_{@classes}(@labels)) \odot \operatorname{softmax}_{@axis}(@x) - \operatorname{onehot}_{@classes}(@labels)))";
   const Targets t =
       in_scope_of(logits, [&] { return targets(logits, labels, options.ignore_index); });
   const auto classes = static_cast<double>(logits.shape()[-1]);
@@ -81,8 +86,7 @@ Var cross_entropy(const Var& logits, const Var& labels, const CrossEntropyOption
       },
       {
           // The famous difference: what was predicted less what was right.
-          {"x", logits,
-              R"(\frac{@g}{@n} \odot (\operatorname{rowsum}_{@axis}(\operatorname{onehot}_{@classes}(@labels)) \odot \operatorname{softmax}_{@axis}(@x) - \operatorname{onehot}_{@classes}(@labels)))",
+          {"x", logits, t.n == static_cast<double>(labels.size()) ? kRule : kRuleOfSomeRows,
               [logits, counts = Var(t.counts), right = Var(t.one_hot), n = t.n](const Var& g) {
                 const Var predicted = counts * softmax(logits);
                 const Var share = g / n;
