@@ -66,6 +66,15 @@ Formula number_formula(double value) {
   return result;
 }
 
+Formula list_formula(const Indices& items, std::optional<Index> rank) {
+  Formula result;
+  result.kind = Kind::list;
+  for (const Index item : items)
+    result.children.push_back(number_formula(static_cast<double>(item)));
+  if (rank) result.value = static_cast<double>(*rank);
+  return result;
+}
+
 Formula name_formula(std::string_view text, std::string_view latex) {
   Formula result;
   result.kind = Kind::name;

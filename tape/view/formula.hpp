@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <microtape/core/shape.hpp>
 
 namespace microtape {
 
@@ -40,6 +43,9 @@ struct Formula {
   std::optional<double> value;
   std::vector<Formula> children;
   std::vector<Formula> subscript;
+  /// Of a name: the shape of its value. Of a call such as broadcast, which depends on where it
+  /// leads: the shape that it leads to; not given, that of what the formula defines.
+  std::optional<Shape> shape;
 
   /// Whether it stands for one number by its form: literals, symbols, and arithmetic among them.
   bool is_number() const;
@@ -50,6 +56,8 @@ struct Formula {
 /// @name Making trees
 /// @{
 Formula number_formula(double value);
+/// @param rank  that the items count in, if they are axes
+Formula list_formula(const Indices& items, std::optional<Index> rank = {});
 Formula name_formula(std::string_view text, std::string_view latex = "");
 /// A node with children; for everything but leaves and calls.
 Formula formula(Formula::Kind kind, std::vector<Formula> children);
@@ -69,9 +77,16 @@ using Bindings = std::map<std::string, std::vector<Formula>, std::less<>>;
 /// @throws ValueError if a slot has no binding
 Formula substitute(const Formula& formula, const Bindings& bindings);
 
-/// The formula in ASCII: `Q K^T / sqrt(d)`, `P * (dP - rowsum(dP * P))`. A space is the matrix
+/// ascii writes `A^T`, `sqrt(d)`, `*`; unicode `Aᵀ`, `√d`, `⊙`. Names stay as the user wrote them.
+enum class Glyphs : std::uint8_t { ascii, unicode };
+
+/// The formula as text: `Q K^T / sqrt(d)`, `P * (dP - rowsum(dP * P))`. A space is the matrix
 /// product or scaling, `*` the elementwise product; where the two mix there are parentheses. A
 /// leading fraction of numbers moves behind: 1/2 x is `x / 2`.
-std::string to_text(const Formula& formula);
+std::string to_text(const Formula& formula, Glyphs glyphs = Glyphs::ascii);
+/// The same in LaTeX, for math mode: `\frac{Q\,K^\top}{\sqrt{d}}`.
+std::string to_latex(const Formula& formula);
+/// The same as the inside of a `<math>` element of MathML Core; what stands in names is escaped.
+std::string to_mathml(const Formula& formula);
 
 }  // namespace microtape

@@ -67,15 +67,15 @@ CallName keeping(std::string_view reduction, const Subscript& at) {
 
 CallName call_name(const Formula& call) {
   static constexpr std::array<std::string_view, 2> kAlong{"softmax", "logsoftmax"};
-  static constexpr std::array<std::string_view, 5> kReductions{
-      "sum", "mean", "max", "logsumexp", "ismax"};
+  static constexpr std::array<std::string_view, 6> kOverAxes{
+      "sum", "mean", "max", "logsumexp", "ismax", "broadcast"};
   static constexpr std::array<std::string_view, 2> kJoins{"concat", "stack"};
   static constexpr std::array<std::string_view, 2> kRanges{"slice", "unslice"};
 
   const std::string& name = call.text;
   const Subscript at = read(call.subscript);
   const std::vector<Index>& numbers = at.numbers;
-  if (call.subscript.empty() || name == "broadcast") return {name, ""};
+  if (call.subscript.empty()) return {name, ""};
   if (!at.is_bound) {
     std::string note;
     for (const Formula& entry : call.subscript)
@@ -85,7 +85,7 @@ CallName call_name(const Formula& call) {
   if (name == "rowsum") return keeping("sum", at);
   if (name == "rowmean") return keeping("mean", at);
   if (is_one_of(name, kAlong)) return {name, at.from_end() == -1 ? "" : axes_note(at)};
-  if (is_one_of(name, kReductions)) return {name, at.is_all() ? "" : axes_note(at)};
+  if (is_one_of(name, kOverAxes)) return {name, at.is_all() ? "" : axes_note(at)};
   if (is_one_of(name, kJoins)) return {name, axes_note(at)};
   if (is_one_of(name, kRanges) && numbers.size() == 3)
     return {name, cat("axis ", numbers[0], ", ", numbers[1], ":", numbers[2])};

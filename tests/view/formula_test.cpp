@@ -137,7 +137,9 @@ TEST_CASE("functions are named as people name them, with axes only where they mu
   CHECK(printed(R"(\operatorname{sum}_{@at}(@x))", "at", list({0, 1}, 2)) == "sum(x)");
   CHECK(printed(R"(\operatorname{sum}_{@at}(@x))", "at", list({0}, 2)) == "sum[axis 0](x)");
   CHECK(printed(R"(\operatorname{max}_{@at}(@x))", "at", list({0, 2}, 3)) == "max[axes 0, 2](x)");
-  CHECK(printed(R"(\operatorname{broadcast}_{@at}(@g))", "at", list({0}, 2)) == "broadcast(g)");
+  CHECK(printed(R"(\operatorname{broadcast}_{@at}(@g))", "at", list({0}, 2)) ==
+        "broadcast[axis 0](g)");
+  CHECK(printed(R"(\operatorname{broadcast}_{@at}(@g))", "at", list({0, 1}, 2)) == "broadcast(g)");
   CHECK(printed(R"(\operatorname{slice}_{@at}(@x))", "at", list({1, 0, 4}, 0)) ==
         "slice[axis 1, 0:4](x)");
   CHECK(printed(R"(\operatorname{select}_{@at}(@g))", "at", list({0, 2}, 0)) ==
