@@ -1,25 +1,17 @@
 #include <microtape/tape/view/equation.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <microtape/core/error.hpp>
 #include <microtape/core/format.hpp>
+#include <microtape/tape/view/formula_shape.hpp>
 #include <microtape/tape/view/utf8.hpp>
 
 namespace microtape {
 namespace {
 
 using Kind = Formula::Kind;
-
-/// @param rank  that axes count in
-Formula list_formula(const Indices& list, std::optional<Index> rank) {
-  Formula result;
-  result.kind = Kind::list;
-  for (const Index item : list)
-    result.children.push_back(number_formula(static_cast<double>(item)));
-  if (rank) result.value = static_cast<double>(*rank);
-  return result;
-}
 
 /// The number of an attribute, as its symbol writes it.
 Formula attribute_formula(const MicroTape& tape, const Node& node, const Attribute& attribute) {
@@ -34,28 +26,34 @@ Formula attribute_formula(const MicroTape& tape, const Node& node, const Attribu
   return symbol;
 }
 
-Formula node_formula(
-    const MicroTape& tape, NodeId id, NodeNames names, std::string_view before = "") {
-  const Node& node = tape.node(id);
-  const bool is_given = names == NodeNames::given && !node.name().empty();
-  return name_formula(cat(before, node_name(tape, id, names)),
-      is_given ? cat(before, node.latex()) : std::string_view{});
+/// Whether a formula has the slot @name.
+bool mentions(const Formula& f, std::string_view name) {
+  if (f.kind == Kind::slot && f.text == name) return true;
+  const auto in = [&](const std::vector<Formula>& parts) {
+    return std::any_of(
+        parts.begin(), parts.end(), [&](const Formula& part) { return mentions(part, name); });
+  };
+  return in(f.children) || in(f.subscript);
 }
 
-/// What the slots of a node's formulas stand for.
+/// What the slots of a node's formula f stand for.
 /// @param edge  whose rule it is; null for the forward formula
-Bindings bindings_of(const MicroTape& tape, NodeId id, const Edge* edge, NodeNames names) {
+Bindings bindings_of(const MicroTape& tape, NodeId id, const Edge* edge, const Formula& f,
+    NodeFormula value, NodeFormula adjoint) {
   const Node& node = tape.node(id);
   Bindings out;
-  for (const Edge& input : node.edges())
-    out[std::string(input.name())].push_back(node_formula(tape, input.input(), names));
   // In a rule, a name that several inputs share is that of its own input first.
-  if (edge) {
-    std::vector<Formula>& same = out[std::string(edge->name())];
-    same.insert(same.begin(), node_formula(tape, edge->input(), names));
-    out["g"] = {node_formula(tape, id, names, "d")};
+  if (edge && mentions(f, edge->name()))
+    out[std::string(edge->name())].push_back(value(edge->input()));
+  std::string_view last;  // inputs that share a name stand side by side
+  bool is_mentioned = false;
+  for (const Edge& input : node.edges()) {
+    if (input.name() != last) is_mentioned = mentions(f, input.name());
+    last = input.name();
+    if (is_mentioned) out[std::string(last)].push_back(value(input.input()));
   }
-  out["y"] = {node_formula(tape, id, names)};
+  if (edge && mentions(f, "g")) out["g"] = {adjoint(id)};
+  if (edge && mentions(f, "y")) out["y"] = {value(id)};
   for (const Attribute& attribute : node.attributes())
     out[std::string(attribute.name)] = {attribute_formula(tape, node, attribute)};
   if (edge && edge->attribute())
@@ -69,9 +67,12 @@ void add_dropped(const Formula& f, Bindings& bindings) {
   for (const Formula& child : f.children) add_dropped(child, bindings);
 }
 
-Formula bound(const MicroTape& tape, NodeId id, const Edge* edge, NodeNames names) {
-  const Formula f = parse_formula(edge ? edge->formula() : tape.node(id).formula());
-  Bindings bindings = bindings_of(tape, id, edge, names);
+Formula bound(
+    const MicroTape& tape, NodeId id, const Edge* edge, NodeFormula value, NodeFormula adjoint) {
+  const Node& node = tape.node(id);
+  const Formula f = with_target(parse_formula(edge ? edge->formula() : node.formula()),
+      edge ? tape.node(edge->input()).shape() : node.shape());
+  Bindings bindings = bindings_of(tape, id, edge, f, value, adjoint);
   if (tape.keep() == Keep::needed) add_dropped(f, bindings);
   return substitute(f, bindings);
 }
@@ -83,12 +84,32 @@ std::string node_name(const MicroTape& tape, NodeId id, NodeNames names) {
   return names == NodeNames::numbers || name.empty() ? cat("#", id) : utf8::printable(name);
 }
 
+Formula node_formula(const MicroTape& tape, NodeId id, NodeNames names, std::string_view before) {
+  const Node& node = tape.node(id);
+  const bool is_given = names == NodeNames::given && !node.name().empty();
+  Formula result = name_formula(cat(before, node_name(tape, id, names)),
+      is_given ? cat(before, utf8::printable(node.latex())) : std::string_view{});
+  result.shape = node.shape();
+  return result;
+}
+
+Formula forward_equation(const MicroTape& tape, NodeId id, NodeFormula value) {
+  return bound(tape, id, nullptr, value, value);
+}
+
+Formula rule_equation(
+    const MicroTape& tape, NodeId id, const Edge& edge, NodeFormula value, NodeFormula adjoint) {
+  return bound(tape, id, &edge, value, adjoint);
+}
+
 Formula forward_equation(const MicroTape& tape, NodeId id, NodeNames names) {
-  return bound(tape, id, nullptr, names);
+  return forward_equation(tape, id, [&](NodeId node) { return node_formula(tape, node, names); });
 }
 
 Formula rule_equation(const MicroTape& tape, NodeId id, const Edge& edge, NodeNames names) {
-  return bound(tape, id, &edge, names);
+  return rule_equation(
+      tape, id, edge, [&](NodeId node) { return node_formula(tape, node, names); },
+      [&](NodeId node) { return node_formula(tape, node, names, "d"); });
 }
 
 std::string forward_text(const MicroTape& tape, NodeId id) {

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include <microtape/tape/function_ref.hpp>
 #include <microtape/tape/micro_tape.hpp>
 #include <microtape/tape/view/formula.hpp>
 
@@ -17,6 +18,11 @@ enum class NodeNames : std::uint8_t { given, numbers };
 /// line, is a space.
 std::string node_name(const MicroTape& tape, NodeId id, NodeNames names = NodeNames::given);
 
+/// The name of a node as a formula, which knows the shape of its value.
+/// @param before  stands before the name: "d" for its adjoint
+Formula node_formula(const MicroTape& tape, NodeId id, NodeNames names = NodeNames::given,
+    std::string_view before = "");
+
 /// The right side of y = ..: `Q K^T / sqrt(d)`.
 /// @throws ValueError if the formula or the symbol of an attribute lies outside the subset, or
 ///         names what the node does not have
@@ -25,6 +31,17 @@ Formula forward_equation(const MicroTape& tape, NodeId id, NodeNames names = Nod
 /// @throws ValueError as above
 Formula rule_equation(
     const MicroTape& tape, NodeId id, const Edge& edge, NodeNames names = NodeNames::given);
+
+/// What an equation has for a node: a name, or what the node was computed from.
+using NodeFormula = FunctionRef<Formula(NodeId)>;
+
+/// The same with formulas of the caller's choice for nodes. They are asked for only where the
+/// recorded formula names them.
+/// @param value    of the inputs, and of y in a rule
+/// @param adjoint  of the node itself, g in a rule
+Formula forward_equation(const MicroTape& tape, NodeId id, NodeFormula value);
+Formula rule_equation(
+    const MicroTape& tape, NodeId id, const Edge& edge, NodeFormula value, NodeFormula adjoint);
 
 /// The equations as text; where there is no formula, or it cannot be read: `op(a, b)`.
 std::string forward_text(const MicroTape& tape, NodeId id);

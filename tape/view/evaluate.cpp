@@ -99,7 +99,7 @@ class Evaluator {
   Array call(const Formula& f) const {
     std::vector<Array> arguments;
     for (const Formula& argument : f.children) arguments.push_back((*this)(argument));
-    return evaluate_call(f.text, integers(f.subscript), arguments, target_);
+    return evaluate_call(f.text, integers(f.subscript), arguments, f.shape.value_or(target_));
   }
 
   const Environment& environment_;

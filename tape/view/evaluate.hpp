@@ -14,8 +14,9 @@ using Environment = std::map<std::string, Array, std::less<>>;
 
 /// The value of a formula without slots, by plain loops in double: an independent judge of what ops
 /// and rules compute.
-/// @param target  the shape of what the formula defines: broadcast, sumto, reshape and unslice lead
-///                to it, and the result is summed or broadcast to it
+/// @param target  the shape of what the formula defines: calls that depend on where they lead
+///                (broadcast, sumto, reshape ..) lead to it unless they have a shape of their own,
+///                and the result is summed or broadcast to it
 /// @throws ValueError if the formula has a slot, an unknown name, letter or function; ShapeError if
 ///         the shapes do not fit
 Array evaluate(const Formula& formula, const Environment& environment, const Shape& target);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include <microtape/core/error.hpp>
 #include <microtape/core/format.hpp>
@@ -187,6 +188,29 @@ Array stack(std::vector<Array> parts, Index axis) {
   return concat(parts, axis);
 }
 
+/// [.., T, H D] -> [.., H, T, D], the shape given.
+Array heads(const Array& x, const Shape& target) {
+  const Index last = target.rank() - 1;
+  Indices apart = target, order = target;
+  std::swap(apart[static_cast<std::size_t>(last - 2)], apart[static_cast<std::size_t>(last - 1)]);
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[static_cast<std::size_t>(last - 2)], order[static_cast<std::size_t>(last - 1)]);
+  return plain::permuted({Shape(apart), x.values}, order);
+}
+
+/// [.., H, T, D] -> [.., T, H D]
+Array merge(const Array& x) {
+  const Index last = x.shape.rank() - 1;
+  Indices order = x.shape;
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[static_cast<std::size_t>(last - 2)], order[static_cast<std::size_t>(last - 1)]);
+  Array out = plain::permuted(x, order);
+  Indices merged(std::span(out.shape.begin(), static_cast<std::size_t>(last - 1)));
+  merged.push_back(x.shape[-3] * x.shape[-1]);
+  out.shape = Shape(merged);
+  return out;
+}
+
 Array where(const Array& mask, const Array& a, const Array& b, const Shape& target) {
   const Array m = plain::broadcast(mask, target), x = plain::broadcast(a, target),
               y = plain::broadcast(b, target);
@@ -225,6 +249,10 @@ Array evaluate_call(const std::string& function, const Indices& subscript,
   if (function == "broadcast") return respread(x, subscript, target);
   if (function == "sumto") return plain::sum_to(x, target);
   if (function == "reshape") return plain::fitted(x, target);
+  require(function != "heads" || target.rank() >= 3, function);
+  if (function == "heads") return heads(x, target);
+  require(function != "merge" || x.shape.rank() >= 3, function);
+  if (function == "merge") return merge(x);
   if (function == "permute") return plain::permuted(x, subscript);
   require(function != "select" || subscript.size() == 2, function);
   if (function == "select") return select(x, subscript);

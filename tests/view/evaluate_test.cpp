@@ -128,6 +128,34 @@ TEST_CASE("functions that move numbers put each in its place") {
   CHECK(value(R"(\operatorname{where}([@a > 3], @a, 0))", {2, 3}) == Values{0, 0, 0, 4, 5, 6});
 }
 
+TEST_CASE("heads and merge move between rows of all features and a matrix for each head") {
+  const Array x{{1, 2, 6}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}};
+  const Environment one{{"x", x}};
+  Formula heads = formula(Formula::Kind::call, {name_formula("x")}), merge = heads;
+  heads.text = "heads";
+  merge.text = "merge";
+  const Array apart = evaluate(heads, one, {1, 3, 2, 2});
+  CHECK(apart.values == Values{1, 2, 7, 8, 3, 4, 9, 10, 5, 6, 11, 12});
+  CHECK(evaluate(merge, {{"x", apart}}, x.shape).values == x.values);
+  CHECK_THROWS_AS(evaluate(heads, one, {6, 2}), ValueError);
+  CHECK_THROWS_AS(evaluate(merge, {{"x", {{6, 2}, x.values}}}, {12}), ValueError);
+}
+
+TEST_CASE("a call that has a shape leads there, wherever it stands") {
+  Formula wide =
+      substitute(parse_formula(R"(\operatorname{broadcast}(@z))"), {{"z", {name_formula("z")}}});
+  const Formula total = [&] {
+    Formula out = formula(Formula::Kind::call, {wide});
+    out.text = "sum";
+    return out;
+  }();
+  CHECK_THROWS_AS(evaluate(total, names(), {}), ShapeError);  // z [2] leads nowhere
+  wide.shape = Shape{3, 2};
+  Formula sum_of_wide = total;
+  sum_of_wide.children = {wide};
+  CHECK(evaluate(sum_of_wide, names(), {}).values == Values{3});
+}
+
 TEST_CASE("a result is summed or repeated to what the formula defines") {
   CHECK(value("@w", {2, 2}) == Values{6, 8, 10, 12});
   CHECK(value("@s", {2}) == Values{7, 7});
