@@ -34,8 +34,9 @@ const Var& first_on_tape(std::initializer_list<const Var*> operands) {
 }
 
 /// Opens a scope on the tape of x, if there is one.
-std::optional<Scope> open_scope(const Var& x, std::string_view name, std::string_view formula) {
-  if (MicroTape* tape = x.tape()) return tape->scope(name, formula);
+std::optional<Scope> open_scope(
+    const Var& x, std::string_view name, std::string_view formula, std::string_view rule) {
+  if (MicroTape* tape = x.tape()) return tape->scope(name, formula, rule);
   return std::nullopt;
 }
 
@@ -91,14 +92,16 @@ Var MultiHeadAttention::operator()(
 }
 
 Var MultiHeadAttention::heads(const Var& x) const {
-  const auto scope = open_scope(x, "heads", R"(\operatorname{heads}(@x))");
+  const auto scope =
+      open_scope(x, "heads", R"(\operatorname{heads}(@x))", R"(\operatorname{merge}(@g))");
   const Index b = x.shape()[0], t = x.shape()[1];
   // [B, T, E] as [B, T, H, D] -> [B, H, T, D]
   return permute(reshape(x, {b, t, num_heads_, embed_ / num_heads_}), {0, 2, 1, 3});
 }
 
 Var MultiHeadAttention::merge(const Var& c) const {
-  const auto scope = open_scope(c, "merge", R"(\operatorname{merge}(@x))");
+  const auto scope =
+      open_scope(c, "merge", R"(\operatorname{merge}(@x))", R"(\operatorname{heads}(@g))");
   const Index b = c.shape()[0], t = c.shape()[2];
   // [B, H, T, D] -> [B, T, H, D] as [B, T, E]
   return reshape(permute(c, {0, 2, 1, 3}), {b, t, embed_});

@@ -66,7 +66,7 @@ float Stopwatch::seconds() const {
 
 MicroTape::MicroTape(Keep keep, Check check)
     : slot_(slot_shelf().take(this)), keep_(keep), check_(check) {
-  scopes_.push_back({"", "", 0});
+  scopes_.push_back({"", "", "", 0});
 }
 
 MicroTape::~MicroTape() {
@@ -155,8 +155,8 @@ std::uint64_t MicroTape::next_draw(std::uint64_t& count) {
 
 // --- scopes ----------------------------------------------------------------------------------
 
-Scope MicroTape::scope(std::string_view name, std::string_view formula) {
-  scopes_.push_back({std::string(name), std::string(formula), scope_});
+Scope MicroTape::scope(std::string_view name, std::string_view formula, std::string_view rule) {
+  scopes_.push_back({std::string(name), std::string(formula), std::string(rule), scope_});
   scope_ = static_cast<std::uint32_t>(scopes_.size() - 1);
   return Scope(slot_, scope_);
 }

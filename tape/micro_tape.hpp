@@ -23,6 +23,7 @@ enum class Check : std::uint8_t { nothing, finite };
 struct ScopeInfo {
   std::string name;
   std::string formula;  ///< what the whole computes: `\operatorname{heads}(@x)`; may be empty
+  std::string rule;     ///< the adjoint of x, from @g: `\operatorname{merge}(@g)`; may be empty
   std::uint32_t parent;
 };
 
@@ -91,9 +92,11 @@ class MicroTape {
   void bind(const Parameter& parameter, const Var& x);
 
   /// Nodes computed while the result lives belong to scope `name`; scopes nest.
-  /// @param formula  what the whole scope computes, for views that show it as one line; may be
-  ///                 empty
-  Scope scope(std::string_view name, std::string_view formula = "");
+  /// @param formula  what the whole scope computes from its only input `@x`, for views that show it
+  ///                 as one line; may be empty
+  /// @param rule     the adjoint of x, from `@g`, that of the result; without it a view that shows
+  ///                 adjoints shows what is inside
+  Scope scope(std::string_view name, std::string_view formula = "", std::string_view rule = "");
   /// All scopes; number 0 is the outermost and has no name.
   const std::vector<ScopeInfo>& scopes() const { return scopes_; }
   /// "encoder/attn/q_proj"; empty for scope 0. @throws IndexError if there is no such scope

@@ -17,11 +17,14 @@ TEST_CASE("nodes know the scope in which they were computed, by its path") {
     const Scope encoder = tape.scope("encoder");
     CHECK(path(exp(x)) == "encoder");
     {
-      const Scope attn = tape.scope("attn", R"(\operatorname{attn}(@x))");
+      const Scope attn =
+          tape.scope("attn", R"(\operatorname{attn}(@x))", R"(\operatorname{back}(@g))");
       const Scope q = tape.scope("q_proj");
       CHECK(path(exp(x)) == "encoder/attn/q_proj");
       CHECK(tape.scopes()[tape.current_scope()].name == "q_proj");
       CHECK(tape.scopes()[2].formula == R"(\operatorname{attn}(@x))");
+      CHECK(tape.scopes()[2].rule == R"(\operatorname{back}(@g))");
+      CHECK(tape.scopes()[3].rule.empty());
     }
     CHECK(path(exp(x)) == "encoder");
     const Scope again = tape.scope("attn");
