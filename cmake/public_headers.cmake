@@ -37,6 +37,7 @@ set(public_headers
   tape/ops/reduce.hpp
   tape/ops/shape.hpp
   tape/view/array.hpp
+  tape/view/derivation.hpp
   tape/view/dot.hpp
   tape/view/equation.hpp
   tape/view/evaluate.hpp

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include <microtape/tape/ops.hpp>
+#include <microtape/tape/view/derivation.hpp>
 
 #include "testing.hpp"
 
@@ -80,5 +81,22 @@ TEST_CASE("a recorded sweep over a long chain does not recurse either") {
     const Var dx = backward(y, Record::yes)[x];
     require(dx.item() == 100'001, "adjoint");
     require(backward(dx)[x].item() == 100'001.0 * 100'000, "second derivative");
+  });
+}
+
+TEST_CASE("a chain of 100,000 nodes has a derivation, in lines of 80 columns") {
+  on_a_small_stack([] {
+    MicroTape tape;
+    const Var x = tape.leaf(f64(0.5), "x");
+    Var y = x;
+    // Every other node adds nothing to a line, so that lines alone do not bound what is folded.
+    for (int i = 0; i < 100'000; ++i) y = i % 2 ? scale(y, {1.0}) : y + 1;
+    const std::string text = to_text(derivation(tape, y));
+    std::size_t lines = 0, start = 0;
+    for (std::size_t end; (end = text.find('\n', start)) != std::string::npos; start = end + 1) {
+      require(end - start <= 80, "a line of 80 columns");
+      ++lines;
+    }
+    require(lines > 5000, "many lines");
   });
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include <microtape/core/error.hpp>
 
@@ -121,6 +122,11 @@ RandomGraph random_graph(std::uint64_t seed) {
           kinds[static_cast<std::size_t>(dice.below(static_cast<Index>(kinds.size())))], dice);
     if (graph.steps.size() == wanted && is_smooth(graph, dice)) return graph;
   }
+}
+
+std::uint64_t first_seed() {
+  const char* offset = std::getenv("MICROTAPE_TEST_SEED");
+  return offset ? std::strtoull(offset, nullptr, 10) : 0;
 }
 
 }  // namespace microtape::testing

@@ -66,4 +66,7 @@ struct RandomGraph {
 /// steps.
 RandomGraph random_graph(std::uint64_t seed);
 
+/// Where tests begin: 0, but MICROTAPE_TEST_SEED=1000 goes through other graphs.
+std::uint64_t first_seed();
+
 }  // namespace microtape::testing

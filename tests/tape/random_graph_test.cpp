@@ -1,7 +1,6 @@
-// Graphs that nobody chose. MICROTAPE_TEST_SEED=1000 goes through another 500.
+// Graphs that nobody chose.
 
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <set>
 
@@ -19,11 +18,6 @@ using namespace microtape::testing;
 namespace {
 
 constexpr std::uint64_t kGraphs = 500;
-
-std::uint64_t first_seed() {
-  const char* offset = std::getenv("MICROTAPE_TEST_SEED");
-  return offset ? std::strtoull(offset, nullptr, 10) : 0;
-}
 
 /// A graph on a tape, and what a sweep over it finds.
 struct Swept {
