@@ -27,5 +27,5 @@ if not any(block in open(source).read() for source in sys.argv[2:]):
 PY
   fi
 done
-[ "$programs" -eq 2 ] || { echo "README.md: expected 2 programs, found $programs"; exit 1; }
+[ "$programs" -eq 3 ] || { echo "README.md: expected 3 programs, found $programs"; exit 1; }
 echo "README.md: $programs programs run, and the op is the one in the source"
