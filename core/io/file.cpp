@@ -3,7 +3,6 @@
 #include <bit>
 #include <cerrno>
 #include <random>
-#include <string>
 #include <system_error>
 #include <utility>
 
@@ -18,15 +17,18 @@ namespace fs = std::filesystem;
 static_assert(std::endian::native == std::endian::little,
     "numbers in files are little endian, and are read without swapping bytes");
 
-/// `<op>: <what>: file "<path>": <details>`, the path in UTF-8.
+/// `<op>: <what>: file "<path>": <details>`.
 [[noreturn]] void fail_file(
     std::string_view op, std::string_view what, const fs::path& path, std::string_view details) {
-  const std::u8string text = path.u8string();
-  throw FileError(
-      cat(op, ": ", what, ": file \"", std::string(text.begin(), text.end()), "\": ", details));
+  throw FileError(cat(op, ": ", what, ": file ", text_of(path), ": ", details));
 }
 
 }  // namespace
+
+std::string text_of(const fs::path& path) {
+  const std::u8string text = path.u8string();
+  return cat("\"", std::string(text.begin(), text.end()), "\"");
+}
 
 // --- reading -----------------------------------------------------------------------------
 
@@ -97,6 +99,12 @@ void Replacement::commit() {
 
 void Replacement::fail(int code) const {
   fail_file(op_, "cannot write", target_, std::generic_category().message(code));
+}
+
+void write_text(std::string_view op, const fs::path& path, std::string_view text) {
+  Replacement file(op, path);
+  file.write(text.data(), text.size());
+  file.commit();
 }
 
 }  // namespace microtape

@@ -7,11 +7,15 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <string>
 #include <string_view>
 
 #include <microtape/core/tensor.hpp>
 
 namespace microtape {
+
+/// A path in quotes, in UTF-8, for messages.
+std::string text_of(const std::filesystem::path& path);
 
 /// A regular file that is read from front to end. All that is wrong with it is a FileError,
 /// `<op>: <what is wrong>: file "<path>": <details>`.
@@ -59,6 +63,9 @@ class Replacement {
   std::FILE* file_ = nullptr;
   bool is_committed_ = false;
 };
+
+/// Writes a text in this way. @param op  who writes it, a literal. @throws FileError as above
+void write_text(std::string_view op, const std::filesystem::path& path, std::string_view text);
 
 /// The numbers of a Tensor that was just made, as little-endian bytes to be written.
 void* bytes_of(Tensor& tensor);
