@@ -53,6 +53,7 @@ Sweep::Sweep(const Var& y, const Var& seed, Record record) : y_(y), record_(reco
   adjoints_.resize(std::size_t{at_} + 1);
   adjoints_[at_] = seed.value();  // without its place on the tape, if it has one
   if (record_ == Record::yes) {
+    const Mode mode(tape, record_, tape->current_scope());
     adjoints_[at_] = seed.tape() ? seed : tape->constant(seed.value());
     name_adjoint(at_);
     count_contributions();

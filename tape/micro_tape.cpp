@@ -206,6 +206,7 @@ Node& MicroTape::append_node() {
   Node& node = at(size_++);
   node = Node();
   node.scope_ = scope_;
+  node.backward_ = running_steps_ > 0;
   return node;
 }
 
@@ -226,7 +227,8 @@ void* MicroTape::bump(std::size_t bytes) {
 
 const char* MicroTape::copy_text(std::string_view text) {
   auto* copy = static_cast<char*>(bump(text.size() + 1));
-  std::copy(text.begin(), text.end(), copy);
+  // A zero inside would end the text: the character "substitute" stands for it.
+  std::replace_copy(text.begin(), text.end(), copy, '\0', '\x1a');
   copy[text.size()] = '\0';
   return copy;
 }

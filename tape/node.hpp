@@ -122,6 +122,8 @@ class Node {
   }
   /// Whether a leaf reaches it; only then does it get an adjoint.
   bool is_active() const { return active_; }
+  /// Whether a sweep with Record::yes wrote it down.
+  bool is_backward() const { return backward_; }
   /// A Keep::needed tape keeps a value only if a rule takes it.
   bool has_value() const { return value_.defined(); }
   const Tensor& value() const { return value_; }
@@ -162,6 +164,7 @@ class Node {
   DType dtype_ = float32;
   NodeKind kind_ = NodeKind::op;
   bool active_ = false;
+  bool backward_ = false;
 };
 
 }  // namespace microtape

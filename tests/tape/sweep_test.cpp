@@ -155,3 +155,16 @@ TEST_CASE("a sweep whose rule threw is not tried again, but a copy from before i
     CHECK(is(copy.gradients()[z], 5));
   }
 }
+
+TEST_CASE("what a recorded sweep writes down is marked as backward, and nothing else is") {
+  MicroTape tape;
+  const Var x = tape.leaf(f64(3)), y = x * x;
+  backward(y);
+  const NodeId forward = tape.size();
+  const Var dx = backward(y, Record::yes)[x];
+  const NodeId swept = tape.size();
+  square(dx);
+  REQUIRE(swept > forward);
+  for (NodeId id = 0; id < tape.size(); ++id)
+    CHECK(tape.node(id).is_backward() == (id >= forward && id < swept));
+}
