@@ -45,6 +45,7 @@ set(public_headers
   tape/view/formula.hpp
   tape/view/formula_call.hpp
   tape/view/formula_check.hpp
+  tape/view/graph_options.hpp
   tape/view/heatmap.hpp
   tape/view/profile.hpp
   tape/view/stepper.hpp

@@ -52,11 +52,10 @@ void write_views(
   std::filesystem::create_directories(dir, failure);
   if (failure) throw FileError("cannot make the folder " + out + ": " + failure.message());
   write(dir / (name + ".txt"), to_text(tape, &sweep));
-  write(dir / (name + ".dot"), to_dot(tape, &sweep));
-  std::printf("\nWritten into %s: %s.txt, %s.dot", out.c_str(), name.c_str(), name.c_str());
+  std::printf("\nWritten into %s: %s.txt", out.c_str(), name.c_str());
   try {
-    write_svg(dir / (name + ".svg"), to_dot(tape, &sweep));
-    std::printf(", %s.svg\n", name.c_str());
+    write_svg(dir / (name + ".svg"), tape, &sweep);
+    std::printf(", %s.dot, %s.svg\n", name.c_str(), name.c_str());
   } catch (const FileError& error) {
     std::printf("\nNo picture: %s\n", error.what());
   }

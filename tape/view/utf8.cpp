@@ -5,6 +5,8 @@
 namespace microtape::utf8 {
 namespace {
 
+constexpr std::string_view kReplacement = "\xef\xbf\xbd";
+
 struct Range {
   char32_t first, last;
 };
@@ -56,19 +58,19 @@ Decoded decode(std::string_view text) {
   return {c, bytes};
 }
 
+bool is_control(char32_t c) { return c < 0x20 || (c >= 0x7f && c < 0xa0); }
+
 std::size_t width_of(const std::string& character) { return is_wide(decode(character).c) ? 2 : 1; }
 
 }  // namespace
 
 std::vector<std::string> characters(std::string_view text) {
-  static constexpr std::string_view kReplacement = "\xef\xbf\xbd";
   std::vector<std::string> out;
   while (!text.empty()) {
     const Decoded next = decode(text);
-    const bool is_control = next.bytes > 0 && (next.c < 0x20 || (next.c >= 0x7f && next.c < 0xa0));
-    const std::string_view bytes = is_control       ? " "
-                                   : next.bytes > 0 ? text.substr(0, next.bytes)
-                                                    : kReplacement;
+    const std::string_view bytes = next.bytes == 0      ? kReplacement
+                                   : is_control(next.c) ? " "
+                                                        : text.substr(0, next.bytes);
     if (next.bytes > 0 && combines(next.c) && !out.empty())
       out.back() += bytes;
     else
@@ -81,6 +83,18 @@ std::vector<std::string> characters(std::string_view text) {
 std::string printable(std::string_view text) {
   std::string out;
   for (const std::string& character : characters(text)) out += character;
+  return out;
+}
+
+std::string drawable(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const Decoded next = decode(text);
+    const bool is_kept = next.bytes > 0 && next.c != 0xfffe && next.c != 0xffff &&
+                         (!is_control(next.c) || next.c == '\n' || next.c == '\t');
+    if (!text.starts_with("\r\n")) out += is_kept ? text.substr(0, next.bytes) : kReplacement;
+    text.remove_prefix(std::max<std::size_t>(next.bytes, 1));
+  }
   return out;
 }
 

@@ -14,6 +14,10 @@ std::vector<std::string> characters(std::string_view text);
 /// The same, put together again.
 std::string printable(std::string_view text);
 
+/// A UTF-8 text as XML may have it: line ends and tabs stay, any other control character, what is
+/// no character and a byte that is not UTF-8 become U+FFFD.
+std::string drawable(std::string_view text);
+
 /// How many columns a terminal gives a text: 2 for emoji and East Asian characters, 1 for any
 /// other, Turkish letters among them.
 std::size_t display_width(std::string_view text);

@@ -43,3 +43,12 @@ TEST_CASE("lines break at spaces, and within a word only if they must") {
   CHECK(utf8::wrapped("", 3) == Words{""});
   CHECK(utf8::wrapped(" x🙂", 2) == Words{"x", "🙂"});
 }
+
+TEST_CASE("what XML does not have is replaced, and all else stays") {
+  CHECK(utf8::drawable("a\tb\nc\r\nd ğ🙂e\u0301") == "a\tb\nc\nd ğ🙂e\u0301");
+  CHECK(utf8::drawable("\r\x07\x7f\xff") == "\uFFFD\uFFFD\uFFFD\uFFFD");
+  CHECK(utf8::drawable("\xc2\x85") == "\uFFFD");      // a control character of two bytes
+  CHECK(utf8::drawable("\xef\xbf\xbe") == "\uFFFD");  // U+FFFE is no character
+  CHECK(utf8::drawable("\xef\xbf\xbf") == "\uFFFD");
+  CHECK(utf8::drawable(std::string_view("a\0b", 3)) == "a\uFFFDb");
+}
