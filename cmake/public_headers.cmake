@@ -47,6 +47,7 @@ set(public_headers
   tape/view/formula_check.hpp
   tape/view/graph_options.hpp
   tape/view/heatmap.hpp
+  tape/view/json.hpp
   tape/view/mermaid.hpp
   tape/view/profile.hpp
   tape/view/stepper.hpp

@@ -13,7 +13,8 @@ case ${1:-} in
   *) echo "Usage: tests/run.sh [--slow]" >&2; exit 2 ;;
 esac
 
-# What only the tests need. Only CI installs a second compiler; elsewhere it is used if it is there.
+# What only the tests need. Only CI installs a second compiler, and what checks the JSON of tapes;
+# elsewhere they are used if they are there.
 extras=()
 if ! has python3; then extras+=(python3); fi
 if ! has_header catch2/catch.hpp && ! has_header catch2/catch_test_macros.hpp; then
@@ -28,6 +29,7 @@ if [ -n "${CI:-}" ]; then
     if ! has "$package"; then extras+=("$package"); fi
   done
   if ! has_fuzzer; then extras+=(libclang-rt-19-dev); fi
+  if ! python3 -c 'import jsonschema' 2>/dev/null; then extras+=(python3-jsonschema); fi
 fi
 install_packages ${extras[@]+"${extras[@]}"} || exit 1
 if has ccache; then

@@ -12,15 +12,10 @@ namespace {
 constexpr int kDigits = 4;
 
 /// `min -1.2, max 3, norm 4.5` in one line, two or three, whatever fits.
-std::vector<std::string> summary(const Array& x, std::size_t width) {
-  double least = INFINITY, most = -INFINITY, squares = 0;
-  for (const double value : x.values) {
-    least = std::fmin(least, value);
-    most = std::fmax(most, value);
-    squares += value * value;
-  }
-  const std::string min = "min " + number(least, kDigits), max = "max " + number(most, kDigits);
-  const std::string range = min + ", " + max, norm = "norm " + number(std::sqrt(squares), kDigits);
+std::vector<std::string> summary_lines(const Tensor& tensor, std::size_t width) {
+  const Summary x = summary_of(tensor);
+  const std::string min = "min " + number(x.min, kDigits), max = "max " + number(x.max, kDigits);
+  const std::string range = min + ", " + max, norm = "norm " + number(x.norm, kDigits);
   if (range.size() + 2 + norm.size() <= width) return {range + ", " + norm};
   if (range.size() <= width) return {range, norm};
   return {min, max, norm};
@@ -57,10 +52,22 @@ std::vector<std::string> aligned(const Array& x) {
 
 }  // namespace
 
+Summary summary_of(const Tensor& tensor) {
+  Summary out{INFINITY, -INFINITY, 0};
+  double squares = 0;
+  for (const double value : to_array(tensor).values) {
+    out.min = std::fmin(out.min, value);
+    out.max = std::fmax(out.max, value);
+    squares += value * value;
+  }
+  out.norm = std::sqrt(squares);
+  return out;
+}
+
 std::vector<std::string> number_lines(const Tensor& tensor, std::size_t width, Index most) {
   const Array x = to_array(tensor);
   if (x.size() == 0) return {"no numbers"};
-  if (x.size() > most) return summary(x, width);
+  if (x.size() > most) return summary_lines(tensor, width);
   const auto rank = static_cast<std::size_t>(x.shape.rank());
   const std::vector<std::string> texts = aligned(x);
   std::vector<std::string> lines{std::string()};
@@ -78,7 +85,7 @@ std::vector<std::string> number_lines(const Tensor& tensor, std::size_t width, I
   // Rows of very many axes may have more brackets than there is room.
   const bool fits = std::all_of(lines.begin(), lines.end(),
       [width](const std::string& line) { return line.size() <= width; });
-  return fits ? lines : summary(x, width);
+  return fits ? lines : summary_lines(tensor, width);
 }
 
 }  // namespace microtape
