@@ -38,6 +38,7 @@ set(public_headers
   tape/ops/shape.hpp
   tape/view/array.hpp
   tape/view/derivation.hpp
+  tape/view/diff.hpp
   tape/view/dot.hpp
   tape/view/equation.hpp
   tape/view/evaluate.hpp

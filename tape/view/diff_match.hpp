@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <microtape/tape/micro_tape.hpp>
+
+// Internal to diff(): which node of a graph corresponds to which of another.
+
+namespace microtape {
+
+struct Matching {
+  std::vector<NodeId> actual_of;    ///< [node of the expected graph]; kNoNode: it is missing
+  std::vector<NodeId> expected_of;  ///< [node of the actual graph]; kNoNode: it is extra
+};
+
+Matching match(const MicroTape& expected, const MicroTape& actual);
+
+/// "axis = -1" and so on.
+std::vector<std::string> attribute_texts(const Node& node);
+
+}  // namespace microtape
