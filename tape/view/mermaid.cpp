@@ -4,7 +4,7 @@
 #include <utility>
 
 #include <microtape/core/format.hpp>
-#include <microtape/core/io/replacement.hpp>
+#include <microtape/core/io/file.hpp>
 #include <microtape/tape/view/graph_text.hpp>
 #include <microtape/tape/view/utf8.hpp>
 
