@@ -23,7 +23,7 @@ struct Leak {
 ///
 /// f runs once for each token but the first, with other numbers in its place (in every sequence of
 /// the batch), and is compared with f(x): NaN is NaN, and 0 is -0. What rounding hides, such as a
-/// mask of -50, is no leak.
+/// mask of -50, is no leak; nor is what the other number happens not to change (a maximum).
 /// @param f  the result has T outputs in axis 1, [B, T, ..], and is the same in every call
 /// @param x  [B, T, ..]; int64 tokens are exchanged for others of x
 /// @return   each pair of a token and an output that leaks, in order; nothing if T is 1

@@ -16,6 +16,10 @@ Formula read(const MicroTape& tape, NodeId id, std::string_view which, F&& f) {
   try {
     return f();
   } catch (const ValueError& error) {
+    if (tape.node(id).formula().empty())
+      throw ValueError(cat("derivation: node #", id, " (", tape.node(id).op(),
+          ") has no formula; an op that is to be derived needs one, and what stands in a "
+          "checkpoint() is not on the tape"));
     throw ValueError(cat("derivation: ", which, " of node #", id, " (", tape.node(id).op(),
         ") cannot be read: ", error.what()));
   }

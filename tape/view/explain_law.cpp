@@ -11,7 +11,7 @@ namespace microtape {
 namespace {
 
 constexpr std::string_view kFlat = "there its slope rounds to 0 (saturated)";
-constexpr std::string_view kSlope = "its slope there is 0";
+constexpr std::string_view kSlope = "its slope there is 0, or rounds to 0";
 constexpr std::string_view kZero = "0 times an adjoint is 0";
 constexpr std::string_view kZeros = "all that it is multiplied with is 0";
 
@@ -101,6 +101,29 @@ std::vector<double> values_at(const MicroTape& tape, NodeId id, const Number& nu
   return out;
 }
 
+/// All numbers of the other factor of a matrix product that these entries of one factor meet: those
+/// with the same index along the axis that is summed over.
+std::vector<double> met_by(const MicroTape& tape, NodeId id, std::string_view input, NodeId other,
+    const Shape& shape, const std::vector<Index>& entries) {
+  const std::string_view op = tape.node(id).op();
+  const Index a_axis = op == "matmul_tn" ? -2 : -1, b_axis = op == "matmul_nt" ? -1 : -2;
+  const Index own_axis = input == "a" ? a_axis : b_axis;
+  const Index other_axis = input == "a" ? b_axis : a_axis;
+  const Array factor = to_array(tape.node(other).value());
+  // An op of somebody's own may bear the name, and multiply otherwise.
+  if (shape.rank() < 2 || factor.shape.rank() < 2) return {};
+  if (shape[own_axis] != factor.shape[other_axis]) return {};
+  const auto along = [](Index i, const Shape& of, Index axis) {
+    return static_cast<std::size_t>(unravel_index(i, of)[of.rank() + axis]);
+  };
+  std::vector<bool> is_met(static_cast<std::size_t>(shape[own_axis]));
+  for (const Index i : entries) is_met[along(i, shape, own_axis)] = true;
+  std::vector<double> out;
+  for (Index i = 0; i < factor.size(); ++i)
+    if (is_met[along(i, factor.shape, other_axis)]) out.push_back(factor[i]);
+  return out;
+}
+
 /// "is -0.3", "is between -3 and -0.2".
 std::string range(const std::vector<double>& values) {
   double low = INFINITY, high = -INFINITY;
@@ -126,8 +149,11 @@ bool holds(const Law& law, const MicroTape& tape, NodeId id, const Shape& shape,
     const std::vector<Index>& entries) {
   const std::vector<Number> numbers = numbers_of(law, tape, id);
   if (!law.holds || numbers.empty()) return true;
-  const std::vector<double> values = values_at(tape, id, numbers.front(), shape, entries);
-  return std::all_of(values.begin(), values.end(), law.holds);
+  const std::vector<double> values =
+      law.ops.starts_with("matmul")
+          ? met_by(tape, id, law.input, numbers.front().node, shape, entries)
+          : values_at(tape, id, numbers.front(), shape, entries);
+  return !values.empty() && std::all_of(values.begin(), values.end(), law.holds);
 }
 
 std::vector<NodeId> nodes_of(const Law& law, const MicroTape& tape, NodeId id) {

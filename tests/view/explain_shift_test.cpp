@@ -271,3 +271,25 @@ TEST_CASE("explain: every parameter of a Gpt") {
     }
   }
 }
+
+TEST_CASE("explain: what a confident prediction still passes is small, and no rounding") {
+  // Bug: of a row with one number that is not 0, that number was taken for a difference.
+  MicroTape tape;
+  const Var x = tape.leaf(Tensor::of({{20, 0}}), "x");
+  const Var y = cross_entropy(x, i64({0})).named("L");
+  const std::string text = explain(tape, x, y);
+  INFO(text);
+  CHECK(text.find("is 0 in 1 of 2 entries, the first at [0, 0]") != std::string::npos);
+  CHECK(text.find("rounding everywhere") == std::string::npos);
+}
+
+TEST_CASE("explain: what comes by a way around a softmax is no rounding, however small") {
+  // Bug: it was, beside what the softmax would pass of other adjoints.
+  MicroTape tape;
+  const Var x = tape.leaf(f64({1, 2, 3}), "x"), z = tape.leaf(f64(0.5), "z");
+  const Var y = sum(softmax(x + z) * f64({1, 5, 2})) + z * 5e-15;
+  const std::string text = explain(tape, z, y);
+  INFO(text);
+  CHECK(text.find("rounding") == std::string::npos);
+  CHECK(text.find("finite and nowhere zero") != std::string::npos);
+}

@@ -48,10 +48,10 @@ TEST_CASE("explain: functions that are so flat that their slope is 0") {
   CHECK(of(low, exp) ==
         "exp at [1]: its input low is -1000; there its slope rounds to 0 (saturated)");
   CHECK(of(zero, abs) == "abs: its input zero is 0; abs has no slope at 0, and 0 is taken");
-  CHECK(of(zero, square) == "square: its input zero is 0; its slope there is 0");
-  CHECK(of(zero, cos) == "cos: its input zero is 0; its slope there is 0");
+  CHECK(of(zero, square) == "square: its input zero is 0; its slope there is 0, or rounds to 0");
+  CHECK(of(zero, cos) == "cos: its input zero is 0; its slope there is 0, or rounds to 0");
   CHECK(stop_in(explain(tape, zero, pow(zero, 3))) ==
-        "pow: its input zero is 0, its exponent is 3; its slope there is 0");
+        "pow: its input zero is 0, its exponent is 3; its slope there is 0, or rounds to 0");
 }
 
 TEST_CASE("explain: a factor of 0") {
@@ -76,7 +76,7 @@ TEST_CASE("explain: a factor of 0") {
   const Var nothing = (0 * w).named("nothing");
   CHECK(of(nothing / x) ==
         "div everywhere: its dividend nothing is 0, its divisor x is between 1 "
-        "and 2; its slope there is 0");
+        "and 2; its slope there is 0, or rounds to 0");
 }
 
 TEST_CASE("explain: a choice that went the other way") {

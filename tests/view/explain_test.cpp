@@ -161,3 +161,24 @@ TEST_CASE("explain: a rule that gives an adjoint in several parts is one way") {
         "relu h #1 stops the adjoint at [0]: its input x is -1; relu passes only what is\n"
         "above 0 (it is dead there).\n");
 }
+
+TEST_CASE("explain: a product whose factor is not 0 is not said to have a factor of 0") {
+  // Bug: of a matrix with different numbers nothing was looked at, and so the law seemed to hold.
+  MicroTape tape;
+  const Var x = tape.leaf(f64({{1, 2}}), "x"), b = tape.leaf(f64({{1, 2}, {3, 4}}), "b");
+  const std::string text = explain(tape, x, sum(matmul(x, b, {0})));
+  INFO(text);
+  CHECK(text.find("is 0 everywhere") != std::string::npos);
+  CHECK(text.find("all that it is multiplied with is 0") == std::string::npos);
+}
+
+TEST_CASE("explain: an op of one's own that is called matmul, and is none, is not looked into") {
+  MicroTape tape;
+  const Var x = tape.leaf(f64({1, 2, 3}), "x"), k = tape.constant(f64({{1, 2}, {3, 4}}), "k");
+  const Var y = record({"matmul", "@a"}, [&] { return Tensor::zeros({2, 2}, float64); },
+      {
+          {"a", x, "0 @a", [x](const Var&) { return 0 * x; }},
+          {"b", k},
+      });
+  CHECK(explain(tape, x, sum(y)).find("is 0 everywhere") != std::string::npos);
+}
