@@ -128,4 +128,16 @@ inline constexpr DerivationOptions kAllForms[] = {
     {.form = DerivationForm::literal, .scopes = ScopeLines::unfolded},
 };
 
+/// The text of a derivation whose lines hold in all forms.
+inline std::string derived(MicroTape& tape, const Var& y, const DerivationOptions& options = {}) {
+  DerivationCheck check(tape, y);
+  for (const DerivationOptions& each : kAllForms) CHECK(check.problems(each) == "");
+  return to_text(derivation(tape, y, options));
+}
+
+/// Standard normal float64 numbers.
+inline Tensor normal(const Shape& shape, std::uint64_t seed) {
+  return Tensor::randn(shape, seed, float64);
+}
+
 }  // namespace microtape::testing
