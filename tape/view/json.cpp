@@ -126,7 +126,8 @@ class Printer {
   Json scope(std::uint32_t index) const {
     const ScopeInfo& scope = tape_.scopes()[index];
     return {{"id", index}, {"parent", index == 0 ? Json() : Json(scope.parent)},
-        {"name", json_of(scope.name)}, {"formula", json_of(scope.formula)}};
+        {"name", json_of(scope.name)}, {"formula", json_of(scope.formula)},
+        {"rule", json_of(scope.rule)}};
   }
 
   Json numbers(const Tensor& tensor) const {

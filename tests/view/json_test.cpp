@@ -37,7 +37,7 @@ TEST_CASE("the JSON of a small tape, to the letter") {
   MicroTape tape;
   const Var x = tape.leaf(f64(3), "x");
   const Parameter w("w", f64(0.5));
-  const Scope scope = tape.scope("model", "@x");
+  const Scope scope = tape.scope("model", "@x", "@g");
   const Var y = (x * tape.watch(w)).named("y", R"(\hat y)");
   Sweep sweep(y, f64(1));
   const std::vector<Sweep::Step> steps = steps_of(sweep);
@@ -48,8 +48,8 @@ TEST_CASE("the JSON of a small tape, to the letter") {
 "sweep": {"done":true,"at":null},
 "note": "",
 "scopes": [
-{"id":0,"parent":null,"name":"","formula":""},
-{"id":1,"parent":0,"name":"model","formula":"@x"}],
+{"id":0,"parent":null,"name":"","formula":"","rule":""},
+{"id":1,"parent":0,"name":"model","formula":"@x","rule":"@g"}],
 "nodes": [
 {"id":0,"item":"n0","kind":"leaf","op":"leaf","name":"x","latex":"x","label":"x","scope":0,"backward":false,"active":true,"shape":[],"dtype":"float64","formula":"","equation":"","attributes":[],"inputs":[],"value":{"size":1,"stride":1,"numbers":[3.0],"min":3.0,"max":3.0,"norm":3.0},"adjoint_state":"computed","adjoint":{"size":1,"stride":1,"numbers":[0.5],"min":0.5,"max":0.5,"norm":0.5}},
 {"id":1,"item":"n1","kind":"parameter","op":"parameter","name":"w","latex":"w","label":"w","scope":1,"backward":false,"active":true,"shape":[],"dtype":"float64","formula":"","equation":"","attributes":[],"inputs":[],"value":{"size":1,"stride":1,"numbers":[0.5],"min":0.5,"max":0.5,"norm":0.5},"adjoint_state":"computed","adjoint":{"size":1,"stride":1,"numbers":[3.0],"min":3.0,"max":3.0,"norm":3.0}},
