@@ -114,7 +114,8 @@ std::vector<double> met_by(const MicroTape& tape, NodeId id, std::string_view in
   if (shape.rank() < 2 || factor.shape.rank() < 2) return {};
   if (shape[own_axis] != factor.shape[other_axis]) return {};
   const auto along = [](Index i, const Shape& of, Index axis) {
-    return static_cast<std::size_t>(unravel_index(i, of)[of.rank() + axis]);
+    const auto from_front = static_cast<std::size_t>(of.rank() + axis);
+    return static_cast<std::size_t>(unravel_index(i, of)[from_front]);
   };
   std::vector<bool> is_met(static_cast<std::size_t>(shape[own_axis]));
   for (const Index i : entries) is_met[along(i, shape, own_axis)] = true;

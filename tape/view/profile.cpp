@@ -84,9 +84,10 @@ std::string profile(const MicroTape& tape) {
     total.add(cost);
   }
   std::vector<std::pair<std::string, Cost>> ranked(by_op.begin(), by_op.end());
-  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.second.seconds(), a.second.bytes) >
-           std::pair(b.second.seconds(), b.second.bytes);
+  std::sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) {
+    if (a.second.seconds() != b.second.seconds()) return a.second.seconds() > b.second.seconds();
+    if (a.second.bytes != b.second.bytes) return a.second.bytes > b.second.bytes;
+    return a.first < b.first;
   });
 
   std::vector<Row> rows{{"op", "nodes", "forward ms", "backward ms", "sum ms", "share", "saved"}};
