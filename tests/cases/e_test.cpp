@@ -215,7 +215,11 @@ TEST_CASE("E08: a very large graph is written in seconds, and dot is not asked t
   const auto start = std::chrono::steady_clock::now();
   const std::string dot = text_of(whole, iterations);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+#ifndef __SANITIZE_ADDRESS__  // which takes several times as long as a user's program
   CHECK(seconds.count() < c.at("expected").at("time_limit_s").at("dot"));
+#else
+  static_cast<void>(seconds);
+#endif
   CHECK(dot.size() < 2 * half_size + half_size / 10);
   CHECK(count(dot, "label=<<table") == 15001);
   CHECK(dot.find("15001 nodes are more than max_nodes = 300") != std::string::npos);
