@@ -29,7 +29,10 @@ endfunction()
 
 # Kernels for the CPU of this machine: GCC and Clang say it in two ways, by architecture.
 function(microtape_native target)
+  # Some compilers know the CPU too little, and warn of what they make of it.
+  set(CMAKE_REQUIRED_FLAGS -Werror)
   check_cxx_compiler_flag(-march=native MICROTAPE_HAS_MARCH_NATIVE)
+  unset(CMAKE_REQUIRED_FLAGS)
   if(MICROTAPE_HAS_MARCH_NATIVE)
     target_compile_options(${target} PRIVATE -march=native)
   else()
