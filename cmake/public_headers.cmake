@@ -50,6 +50,7 @@ set(public_headers
   tape/view/heatmap.hpp
   tape/view/json.hpp
   tape/view/mermaid.hpp
+  tape/view/player.hpp
   tape/view/profile.hpp
   tape/view/stepper.hpp
   tape/view/svg.hpp

@@ -13,8 +13,8 @@ case ${1:-} in
   *) echo "Usage: tests/run.sh [--slow]" >&2; exit 2 ;;
 esac
 
-# What only the tests need. Only CI installs a second compiler, and what checks the JSON of tapes;
-# elsewhere they are used if they are there.
+# What only the tests need. Only CI installs a second compiler, a browser, and what checks the JSON
+# of tapes; elsewhere they are used if they are there.
 extras=()
 if ! has python3; then extras+=(python3); fi
 if ! has_header catch2/catch.hpp && ! has_header catch2/catch_test_macros.hpp; then
@@ -30,6 +30,10 @@ if [ -n "${CI:-}" ]; then
   done
   if ! has_fuzzer; then extras+=(libclang-rt-19-dev); fi
   if ! python3 -c 'import jsonschema' 2>/dev/null; then extras+=(python3-jsonschema); fi
+  if ! has node; then extras+=(nodejs); fi
+  for package in npm chromium; do
+    if ! has "$package"; then extras+=("$package"); fi
+  done
 fi
 install_packages ${extras[@]+"${extras[@]}"} || exit 1
 if has ccache; then
@@ -45,7 +49,7 @@ part() {
   local name=$1 start=$SECONDS result=passed
   shift
   say "$name"
-  "$@" || { result=FAILED; failed=1; }
+  "$@" || if [ $? = 77 ]; then result=skipped; else result=FAILED failed=1; fi
   report+=("$(printf '%-8s %5d s  %s' "$result" $((SECONDS - start)) "$name")")
 }
 
@@ -55,18 +59,22 @@ run_ctest() {
     awk '/ Passed / || /^ *Start +[0-9]+:/ { next } { print }'
 }
 
-# Configures a preset, builds it, and runs its tests, but those of the installation.
+# Configures a preset, builds it, and runs its tests, but those of the installation and the browser.
 build_and_test() {
   local preset=$1
   shift
   quietly cmake --preset "$preset" "$@" &&
     quietly cmake --build "build/$preset" --parallel 2 &&
-    run_ctest "build/$preset" "$without|install"
+    run_ctest "build/$preset" "$without|install|player"
 }
 
 start_and_test() {
   ./tutorials/start.sh && quietly cmake --build build/release --parallel 2 &&
-    run_ctest build/release "$without"
+    run_ctest build/release "$without|player"
+}
+
+drive_player() {
+  ./tests/player/run.sh build/release/tests/player_pages "$PWD/build/release/tests/player"
 }
 
 check_format() {
@@ -81,6 +89,7 @@ first_of() {
 }
 
 part "./tutorials/start.sh; release: all tests, also those of the installation" start_and_test
+part "the player in Chromium" drive_player
 part "address and undefined-behaviour sanitizers" build_and_test asan
 part "reference matrix product, warnings as errors" build_and_test ci-reference
 clang=$(first_of clang++-19 clang++ clang++-18 clang++-17)

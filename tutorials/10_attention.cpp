@@ -43,19 +43,30 @@ void write(const std::filesystem::path& path, const std::string& text) {
   if (!(file << text).flush()) throw FileError("cannot write " + path.string());
 }
 
-/// Writes NAME.txt (the table), NAME.dot (the graph) and, if Graphviz is there, NAME.svg.
-void write_views(
-    const std::string& out, const std::string& name, const MicroTape& tape, const Sweep& sweep) {
+/// Writes everything that a person can look at: NAME.txt (the table), NAME.equations.txt, .tex and
+/// .mathml (the derivation), NAME.html (to step through in a browser), NAME.json, NAME.mmd
+/// (Mermaid) and, if Graphviz is there, NAME.dot and NAME.svg (the graph).
+void write_views(const std::string& out, const std::string& name, const MicroTape& tape,
+    const Sweep& sweep, const Var& y, const HtmlOptions& html) {
   if (out.empty()) return;
   const std::filesystem::path dir(out);
   std::error_code failure;
   std::filesystem::create_directories(dir, failure);
   if (failure) throw FileError("cannot make the folder " + out + ": " + failure.message());
+
+  const Derivation equations = derivation(tape, y);
   write(dir / (name + ".txt"), to_text(tape, &sweep));
-  std::printf("\nWritten into %s: %s.txt", out.c_str(), name.c_str());
+  write(dir / (name + ".equations.txt"), to_text(equations));
+  write(dir / (name + ".tex"), to_latex(equations));
+  write(dir / (name + ".mathml"), to_mathml(equations));
+  write_html(dir / (name + ".html"), tape, y, html);
+  write_json(dir / (name + ".json"), tape, &sweep);
+  write_mermaid(dir / (name + ".mmd"), tape, &sweep);
+  std::printf("\nWritten into %s: %s.txt .equations.txt .tex .mathml .html .json .mmd", out.c_str(),
+      name.c_str());
   try {
     write_svg(dir / (name + ".svg"), tape, &sweep);
-    std::printf(", %s.dot, %s.svg\n", name.c_str(), name.c_str());
+    std::printf(" .dot .svg\n");
   } catch (const FileError& error) {
     std::printf("\nNo picture: %s\n", error.what());
   }
@@ -122,7 +133,7 @@ void board(const Options& options, show::Verdict& verdict) {
     agrees &= compare("", value, Tensor::of(by_hand, float64), options.tolerance()).agrees;
   std::printf("\n");
   verdict.add("P, C, dV, dP, dS, dQ and dK are what one works out by hand", agrees);
-  write_views(options.out, "board", tape, sweep);
+  write_views(options.out, "board", tape, sweep, C, {.title = "Attention on the board"});
 }
 
 // --- part 2 ------------------------------------------------------------------------------------
@@ -171,7 +182,12 @@ void read_sentence(const Options& options, show::Verdict& verdict) {
   std::printf("\nWho looks at whom (P; rows look, columns are looked at):\n\n%s",
       heatmap(P.value(), words, words, DarkestShade::largest).c_str());
 
-  write_views(options.out, "attention", tape, sweep);
+  const AxisWords of_rows{words, {}}, of_both{words, words};
+  write_views(options.out, "attention", tape, sweep, C,
+      {.title = "One head of attention",
+          .seed = dC,
+          .words = {{"X", of_rows}, {"Q", of_rows}, {"K", of_rows}, {"V", of_rows}, {"S", of_both},
+              {"P", of_both}, {"C", of_rows}}});
 }
 
 // --- part 3 ------------------------------------------------------------------------------------
@@ -272,7 +288,7 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"float64", "float32"}))
       ->capture_default_str();
   app.add_option("--out", options.out,
-      "Folder for attention.dot, .svg and .txt, and the same of the board example");
+      "Folder for attention.html, .svg and all other views, and those of the board example");
   app.add_option("--reference", options.reference, "A safetensors file that PyTorch made");
   app.add_flag(
       "--break", options.break_it, "Forget the row sum in the closed form, to see a check fail");
