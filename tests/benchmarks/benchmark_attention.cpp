@@ -1,0 +1,39 @@
+// Self-attention, forward and backward: loss = sum, float32, the gradients of x and of all parameters,
+// through the public interface on a Keep::needed tape that is cleared and reused.
+// peers/torch_attention.py does the same with PyTorch.
+
+#include <benchmark/benchmark.h>
+#include <microtape/microtape.hpp>
+
+#include "memory.hpp"
+
+using namespace microtape;
+
+namespace {
+
+void attention(benchmark::State& state) {
+  const Index b = state.range(0), t = state.range(1), e = state.range(2), h = state.range(3);
+  MultiHeadAttention layer(e, h);
+  const Tensor data = Tensor::randn({b, t, e}, 1);
+  MicroTape tape(Keep::needed);
+  const auto step = [&] {
+    const Var x = tape.leaf(data);
+    benchmark::DoNotOptimize(backward(sum(layer(x)))[x].value());
+    tape.clear();
+  };
+  const double before = memory::resident();
+  step();
+  memory::reset_peak();
+  step();
+  state.counters["growth"] = memory::peak() - before;
+  for (auto _ : state) step();
+}
+BENCHMARK(attention)
+    ->Args({4, 32, 64, 4})
+    ->Args({8, 128, 256, 8})
+    ->Args({4, 512, 512, 8})
+    ->Args({1, 1024, 768, 12})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
+}  // namespace
