@@ -84,7 +84,8 @@ Tensor softmax(const Tensor& x, Index axis, const Tensor* mask) {
     return transform_rows<T>("softmax", x, axis, mask, [](T* row, Index n, T top) {
       for (Index i = 0; i < n; ++i) row[i] = math::exp(row[i] - top);
       const T sum = fold_values<T, Sum>(n, [row](Index i) { return row[i]; });
-      for (Index i = 0; i < n; ++i) row[i] /= sum;
+      const T share = 1 / sum;
+      for (Index i = 0; i < n; ++i) row[i] *= share;
     });
   });
 }

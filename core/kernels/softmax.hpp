@@ -13,6 +13,10 @@ namespace microtape::kernels {
 ///         or `softmax: row [0, 1] holds +inf: ...` if one is +inf; NaN passes through
 Tensor softmax(const Tensor& x, Index axis, const Tensor* mask = nullptr);
 
+/// y * (g - rowsum(g * y)): the adjoint of x, of rows along the last axis, where y = softmax(x). It
+/// is written over g, unless others share it. g and y are of one shape, dtype, and not of rank 0.
+Tensor softmax_pullback(Tensor g, const Tensor& y);
+
 /// x - ln(sum over axis of e^x). -> x's shape
 /// @throws ValueError as softmax
 Tensor log_softmax(const Tensor& x, Index axis);

@@ -1,5 +1,5 @@
-// Self-attention, forward and backward: loss = sum, float32, the gradients of x and of all parameters,
-// through the public interface on a Keep::needed tape that is cleared and reused.
+// Self-attention, forward and backward: loss = sum, float32, the gradients of x and of all
+// parameters, through the public interface on a Keep::needed tape that is cleared and reused.
 // peers/torch_attention.py does the same with PyTorch.
 
 #include <benchmark/benchmark.h>

@@ -27,9 +27,11 @@ void million(benchmark::State& state, Step step) {
   state.counters["bytes_a_node"] = bytes / kNodes;
 }
 // Nothing is captured; y and the factor are captured.
-BENCHMARK_CAPTURE(million, add, [](const Var& y) { return y + 1e-6; })
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(million, tanh, [](const Var& y) { return tanh(y); })
-    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(million, add, [](const Var& y) {
+  return y + 1e-6;
+})->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(million, tanh, [](const Var& y) {
+  return tanh(y);
+})->Unit(benchmark::kMillisecond);
 
 }  // namespace

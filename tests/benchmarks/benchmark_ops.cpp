@@ -36,7 +36,8 @@ const Tensor kFour = Tensor::full({4}, 1);
 const Tensor kScalar = Tensor::full({}, 1);
 Tensor eye(Index n) {
   Tensor out = Tensor::zeros({n, n});
-  for (Index i = 0; i < n; ++i) out.mutable_data<float>()[static_cast<std::size_t>(i * (n + 1))] = 1;
+  for (Index i = 0; i < n; ++i)
+    out.mutable_data<float>()[static_cast<std::size_t>(i * (n + 1))] = 1;
   return out;
 }
 

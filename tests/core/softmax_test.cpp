@@ -195,3 +195,30 @@ TEST_CASE("a mask that does not fit is named") {
   CHECK_THROWS_MATCHES(k::softmax(ones, 1), DTypeError,
       says("softmax: needs float32 or float64: x int64 [2, 3]; convert it with to(float32)"));
 }
+
+TEST_CASE("softmax_pullback is y * (g - rowsum(g * y)), for any layout and length of rows") {
+  for (const DType dtype : {float32, float64})
+    for (const Index n : {1, 2, 31, 32, 33, 128, 129, 300}) {
+      const Tensor y = k::softmax(Tensor::randn({3, 2, n}, 1, dtype), 2);
+      const Tensor g = Tensor::randn({3, 2, n}, 2, dtype);
+      const Tensor whole = k::sum(k::mul(g, y), {2}).broadcast_to(g.shape());
+      const Tensor wanted = k::mul(y, k::sub(g, whole));
+      for (const Tensor& y_view : layouts_of(y))
+        for (const Tensor& g_view : layouts_of(g)) {
+          const Tensor before = k::copy(g_view);
+          const Tensor found = k::softmax_pullback(g_view, y_view);
+          for (Index i = 0; i < g.size(); ++i)
+            REQUIRE(std::abs(element(found, i) - element(wanted, i)) <=
+                    2 * epsilon(dtype) * (1 + std::abs(element(g, i))));
+          check_same(k::copy(g_view), before);  // g is another's too: it stays
+        }
+    }
+  CHECK(k::softmax_pullback(Tensor::zeros({2, 0}), Tensor::zeros({2, 0})).size() == 0);
+}
+
+TEST_CASE("softmax_pullback writes over a g that is nobody else's") {
+  Tensor g = Tensor::randn({4, 5}, 1);
+  const float* memory = g.data<float>().data();
+  const Tensor found = k::softmax_pullback(std::move(g), k::softmax(Tensor::randn({4, 5}, 2), 1));
+  CHECK(found.data<float>().data() == memory);
+}
