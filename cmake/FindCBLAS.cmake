@@ -18,6 +18,12 @@ if(CBLAS_INCLUDE_DIR AND CBLAS_LIBRARY)
     "#include <cblas.h>
     int main() { double x[1] = {1}; return static_cast<int>(cblas_ddot(1, x, 1, x, 1)); }"
     CBLAS_LINKS)
+  # OpenBLAS has threads of its own, and a setting for them.
+  check_cxx_source_compiles(
+    "#include <cblas.h>
+    int main() { openblas_set_num_threads(openblas_get_num_threads());
+      return openblas_get_parallel() == OPENBLAS_SEQUENTIAL; }"
+    CBLAS_IS_OPENBLAS)
   unset(CMAKE_REQUIRED_INCLUDES)
   unset(CMAKE_REQUIRED_LIBRARIES)
   unset(CMAKE_REQUIRED_QUIET)

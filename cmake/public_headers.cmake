@@ -8,6 +8,7 @@ set(public_headers
   core/random.hpp
   core/shape.hpp
   core/tensor.hpp
+  core/threads.hpp
   core/io/npy.hpp
   core/io/safetensors.hpp
   core/kernels/elementwise.hpp

@@ -1,10 +1,12 @@
 #include <microtape/core/kernels/elementwise.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 #include <microtape/core/kernels/dispatch.hpp>
 #include <microtape/core/kernels/math.hpp>
 #include <microtape/core/kernels/strided.hpp>
+#include <microtape/core/parallel.hpp>
 
 namespace microtape::kernels {
 namespace {
@@ -25,7 +27,9 @@ Tensor map(std::string_view op, const Tensor& x, F f) {
     T* out = y.mutable_data<T>().data();
     const T* in = first<T>(x);
     if (x.is_contiguous()) {
-      for (Index i = 0, n = y.size(); i < n; ++i) out[i] = f(in[i]);
+      parallel_ranges(y.size(), kParallelElements, [=](Index i, Index end) {
+        for (; i < end; ++i) out[i] = f(in[i]);
+      });
       return y;
     }
     Nest<1> nest(x.shape(), {x.strides()});
@@ -66,14 +70,20 @@ Tensor zip(std::string_view op, const Tensor& a, const Tensor& b, F f) {
     const T* left = first<T>(a);
     const T* right = first<T>(b);
     if (a.is_contiguous() && b.is_contiguous()) {
-      for (Index i = 0, n = y.size(); i < n; ++i) out[i] = f(left[i], right[i]);
+      parallel_ranges(y.size(), kParallelElements, [=](Index i, Index end) {
+        for (; i < end; ++i) out[i] = f(left[i], right[i]);
+      });
       return y;
     }
     Nest<2> nest(a.shape(), {a.strides(), b.strides()});
     const Loop<2> row = nest.pop();
-    nest.for_each([&](const Steps<2>& at) {
-      zip_row(out, row.extent, left + at[0], row.steps[0], right + at[1], row.steps[1], f);
-      out += row.extent;
+    const Index grain = std::max(kParallelElements / row.extent, Index{1});
+    parallel_ranges(nest.count(), grain, [&](Index from, Index end) {
+      T* to = out + from * row.extent;
+      nest.for_each(from, end, [&](const Steps<2>& at) {
+        zip_row(to, row.extent, left + at[0], row.steps[0], right + at[1], row.steps[1], f);
+        to += row.extent;
+      });
     });
     return y;
   });

@@ -21,4 +21,19 @@ void gemm(Transpose transpose_a, Transpose transpose_b, Index m, Index n, Index 
 void gemm(Transpose transpose_a, Transpose transpose_b, Index m, Index n, Index k, double alpha,
     const double* a, Index lda, const double* b, Index ldb, double* c, Index ldc);
 
+/// While one lives, gemm() computes on the thread that calls it, and several may call it. The
+/// library below has its own threads, and one setting for all who use it; afterwards it is as it
+/// was.
+class SerialGemm {
+ public:
+  SerialGemm();
+  ~SerialGemm();
+  SerialGemm(const SerialGemm&) = delete;
+  SerialGemm& operator=(const SerialGemm&) = delete;
+};
+
+/// Whether several threads may call gemm() at a time. Sequential builds of OpenBLAS compute wrong
+/// products then.
+bool gemm_is_reentrant();
+
 }  // namespace microtape::kernels

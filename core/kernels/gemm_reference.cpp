@@ -43,4 +43,9 @@ void gemm(Transpose transpose_a, Transpose transpose_b, Index m, Index n, Index 
   multiply<double>({a, lda, transpose_a}, {b, ldb, transpose_b}, m, n, k, alpha, c, ldc);
 }
 
+SerialGemm::SerialGemm() = default;
+SerialGemm::~SerialGemm() = default;
+
+bool gemm_is_reentrant() { return true; }
+
 }  // namespace microtape::kernels

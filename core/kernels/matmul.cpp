@@ -7,6 +7,7 @@
 #include <microtape/core/kernels/gemm.hpp>
 #include <microtape/core/kernels/layout.hpp>
 #include <microtape/core/kernels/strided.hpp>
+#include <microtape/core/parallel.hpp>
 
 namespace microtape::kernels {
 namespace {
@@ -24,6 +25,12 @@ struct Product {
   /// Whether b of rank 2 serves every row of a. If a is transposed its rows are not the result's.
   bool shares_b() const { return a == Transpose::no; }
 };
+
+/// From 512 rows up a result is computed in panels of so many rows.
+constexpr Index kPanel = 256;
+
+/// m n k up to which OpenBLAS uses no threads of its own, and those that are worth threads of ours.
+constexpr double kSmallProduct = 64 * 64 * 64, kSmallWork = 1 << 20;
 
 /// An operand as BLAS wants it: the matrices of its last two axes lie row by row, ld apart, as they
 /// are or transposed.
@@ -106,14 +113,33 @@ void multiply(const Product& product, const Tensor& a, const Tensor& b, T alpha,
   // BLAS does not look at its operands if alpha is 0; but 0 * nan is nan.
   const T factor = alpha == 0 ? T{1} : alpha;
   T* y = out.mutable_data<T>().data();
-  Index matrix = 0;
+  const Transpose turn_a = combine(product.a, left.stored);
+  const Transpose turn_b = combine(product.b, right.stored);
   const Nest<2> batches(batch_axes(a.shape()), {left.tensor.strides(), right.tensor.strides()});
-  batches.for_each([&](const Steps<2>& at) {
-    // [m, k] [k, n] -> [m, n], once transposed
-    gemm(combine(product.a, left.stored), combine(product.b, right.stored), m, n, k, factor,
-        first<T>(left.tensor) + at[0], left.ld, first<T>(right.tensor) + at[1], right.ld,
-        y + m * n * matrix++, n);
-  });
+  // Cut the rows of the result into panels.
+  const Index height = m < 2 * kPanel ? m : kPanel, panels = (m + height - 1) / height;
+  const Index a_step = turn_a == Transpose::yes ? height : height * left.ld;
+  const auto multiply_panel = [&](Index piece) {
+    const Index matrix = piece / panels, panel = piece % panels;
+    batches.for_each(matrix, matrix + 1, [&](const Steps<2>& at) {
+      // [rows, k] [k, n] -> [rows, n], once transposed
+      gemm(turn_a, turn_b, std::min(height, m - panel * height), n, k, factor,
+          first<T>(left.tensor) + at[0] + panel * a_step, left.ld, first<T>(right.tensor) + at[1],
+          right.ld, y + (matrix * m + panel * height) * n, n);
+    });
+  };
+  const Index pieces = batches.count() * panels;
+  const double product_size =
+      static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  if (product_size <= kSmallProduct && product_size * static_cast<double>(pieces) <= kSmallWork) {
+    for (Index piece = 0; piece < pieces; ++piece) multiply_panel(piece);
+  } else {
+    const SerialGemm serial;
+    if (gemm_is_reentrant())
+      parallel_for(pieces, multiply_panel);
+    else
+      for (Index piece = 0; piece < pieces; ++piece) multiply_panel(piece);
+  }
   if (alpha == 0)
     for (T& number : out.mutable_data<T>()) number *= alpha;
 }

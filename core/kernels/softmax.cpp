@@ -1,12 +1,15 @@
 #include <microtape/core/kernels/softmax.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include <microtape/core/kernels/elementwise.hpp>
 #include <microtape/core/kernels/fold.hpp>
 #include <microtape/core/kernels/math.hpp>
 #include <microtape/core/kernels/reduce.hpp>
+#include <microtape/core/parallel.hpp>
 
 namespace microtape::kernels {
 namespace {
@@ -51,11 +54,9 @@ Tensor transform_rows(
   const Index n = x.extent(axis);
   const Index out_step = strides[0][u(axis)], x_step = strides[1][u(axis)],
               mask_step = strides[2][u(axis)];
-  Tensor scratch = Tensor::uninitialized({out_step == 1 ? 0 : n}, x.dtype());
   T* const out = y.mutable_data<T>().data();
-  T* const apart = scratch.mutable_data<T>().data();
 
-  rows.for_each([&](const Steps<3>& at) {
+  const auto transform_row = [&](const Steps<3>& at, T* apart) {
     T* row = out_step == 1 ? out + at[0] : apart;
     const T* from = first<T>(x) + at[1];
     const T* add = first<T>(wide) + at[2];
@@ -71,7 +72,12 @@ Tensor transform_rows(
     transform(row, n, top);
     if (out_step != 1)
       for (Index i = 0; i < n; ++i) out[at[0] + i * out_step] = row[i];
-  });
+  };
+  parallel_ranges(
+      rows.count(), std::max(kParallelElements / n, Index{1}), [&](Index from, Index end) {
+        std::vector<T> apart(out_step == 1 ? 0 : u(n));
+        rows.for_each(from, end, [&](const Steps<3>& at) { transform_row(at, apart.data()); });
+      });
   return y;
 }
 

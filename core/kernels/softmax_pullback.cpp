@@ -4,6 +4,7 @@
 #include <microtape/core/kernels/dispatch.hpp>
 #include <microtape/core/kernels/fold.hpp>
 #include <microtape/core/kernels/softmax.hpp>
+#include <microtape/core/parallel.hpp>
 
 namespace microtape::kernels {
 
@@ -12,12 +13,18 @@ Tensor softmax_pullback(Tensor g, const Tensor& y) {
   g = g.contiguous();
   with_floating_type(y.dtype(), [&]<class T>() {
     const Index n = y.extent(-1);
-    const T* p = first<T>(rows);
-    T* dx = g.mutable_data<T>().data();
-    for (const T* end = dx + g.size(); dx != end; dx += n, p += n) {
-      const T whole = fold_values<T, Sum>(n, [&](Index i) { return dx[i] * p[i]; });
-      for (Index i = 0; i < n; ++i) dx[i] = p[i] * (dx[i] - whole);
-    }
+    if (n == 0) return;
+    const T* y_rows = first<T>(rows);
+    T* g_rows = g.mutable_data<T>().data();
+    parallel_ranges(
+        g.size() / n, std::max(kParallelElements / n, Index{1}), [=](Index row, Index end) {
+          for (; row < end; ++row) {
+            const T* p = y_rows + row * n;
+            T* dx = g_rows + row * n;
+            const T whole = fold_values<T, Sum>(n, [&](Index i) { return dx[i] * p[i]; });
+            for (Index i = 0; i < n; ++i) dx[i] = p[i] * (dx[i] - whole);
+          }
+        });
   });
   return g;
 }

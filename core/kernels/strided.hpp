@@ -72,9 +72,21 @@ class Nest {
   /// Calls body(offsets) at every turn, in row-major order.
   template <class Body>
   void for_each(Body body) const {
+    for_each(0, count(), body);
+  }
+
+  /// The same from turn `first` up to, not including, turn `last`.
+  template <class Body>
+  void for_each(Index first, Index last, Body body) const {
     std::array<Index, Indices::kMax> at{};
     Steps<N> offsets{};
-    for (Index turns = count(); turns > 0; --turns) {
+    Index rest = first;
+    for (std::size_t i = depth_; i-- > 0 && rest > 0;) {
+      at[i] = rest % loops_[i].extent;
+      rest /= loops_[i].extent;
+      for (std::size_t k = 0; k < N; ++k) offsets[k] += at[i] * loops_[i].steps[k];
+    }
+    for (Index turns = last - first; turns > 0; --turns) {
       body(offsets);
       // Step the multi-index like an odometer, carrying from the innermost loop.
       for (std::size_t i = depth_; i-- > 0;) {

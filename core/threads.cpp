@@ -1,0 +1,174 @@
+#include <microtape/core/threads.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include <microtape/core/error.hpp>
+#include <microtape/core/format.hpp>
+#include <microtape/core/parallel.hpp>
+
+namespace microtape {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// A worker that finds nothing to do looks again for so long before it sleeps: waking takes some
+/// 20 us, looking less than one.
+constexpr auto kPatience = std::chrono::microseconds(200);
+
+/// Whether this thread is inside of a piece of work.
+thread_local bool is_inside = false;
+
+/// What all threads of one parallel_for share.
+struct Region {
+  Index count = 0;
+  void (*call)(const void*, Index) = nullptr;
+  const void* work = nullptr;
+
+  std::atomic<Index> next{0};  ///< the first piece that nobody has taken
+  std::mutex mutex;            ///< of what follows
+  std::exception_ptr error;
+  Index failed = 0;  ///< the piece that threw it
+
+  void run_pieces() {
+    is_inside = true;
+    for (Index i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
+      try {
+        call(work, i);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!error || i < failed) {
+          error = std::current_exception();
+          failed = i;
+        }
+      }
+    }
+    is_inside = false;
+  }
+};
+
+/// Threads that wait for regions. A region is open from the time that its fields are set until the
+/// caller finds no piece left; then the caller waits for those workers that are in it. One that
+/// comes late finds it closed: nobody waits for a thread to wake up.
+class Workers {
+ public:
+  explicit Workers(int count) {
+    try {
+      for (int i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+      // The system gives no more threads: fewer do.
+    }
+  }
+
+  ~Workers() {
+    {
+      const std::lock_guard lock(mutex_);
+      stop_ = true;
+    }
+    wake_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  void run(Region& region) {
+    region_ = &region;
+    opened_.fetch_add(1);
+    is_open_ = true;
+    if (sleepers_ > 0) {
+      const std::lock_guard lock(mutex_);  // a worker is asleep now, or has seen the region
+      wake_.notify_all();
+    }
+    region.run_pieces();
+    is_open_ = false;
+    while (guests_ > 0) std::this_thread::yield();
+  }
+
+ private:
+  void work() {
+    std::uint64_t seen = 0;
+    while (wait_for_region(seen)) {
+      seen = opened_;
+      ++guests_;
+      if (is_open_) region_->run_pieces();
+      --guests_;
+    }
+  }
+
+  /// Looks for a region after the `seen`th for a while, then sleeps. False at the end.
+  bool wait_for_region(std::uint64_t seen) {
+    const auto end = Clock::now() + kPatience;
+    while (Clock::now() < end) {
+      for (int i = 0; i < 64; ++i)
+        if (opened_ != seen || stop_) return !stop_;
+      std::this_thread::yield();
+    }
+    std::unique_lock lock(mutex_);
+    ++sleepers_;
+    wake_.wait(lock, [&] { return opened_ != seen || stop_; });
+    --sleepers_;
+    return !stop_;
+  }
+
+  // All are sequentially consistent: a worker enters before it asks whether the region is open, and
+  // the caller closes it before it counts guests, so one of the two sees the other.
+  Region* region_ = nullptr;
+  std::atomic<std::uint64_t> opened_{0};
+  std::atomic<bool> is_open_{false};
+  std::atomic<int> guests_{0};
+  std::atomic<int> sleepers_{0};
+  std::atomic<bool> stop_{false};
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<std::thread> threads_;
+};
+
+/// The workers of the process, and how many there are to be. It is never destroyed: in a child of
+/// fork() there are no threads to wait for.
+struct Team {
+  std::mutex mutex;  ///< held by who computes in parallel
+  std::atomic<int> size{static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))};
+  Workers* workers = nullptr;
+};
+
+Team& team() {
+  static Team& team = *new Team;
+  return team;
+}
+
+}  // namespace
+
+int num_threads() { return team().size; }
+
+void set_num_threads(int n) {
+  if (n < 1 || n > 1024)
+    throw ValueError(cat("set_num_threads: no such number of threads: ", n, "; 1 to 1024"));
+  const std::lock_guard lock(team().mutex);
+  delete team().workers;
+  team().workers = nullptr;
+  team().size = n;
+}
+
+void kernels::detail::run_parallel(
+    Index count, void (*call)(const void*, Index), const void* work) {
+  Team& all = team();
+  std::unique_lock lock(all.mutex, std::defer_lock);
+  if (is_inside || all.size == 1 || count < 2 || !lock.try_lock()) {
+    for (Index i = 0; i < count; ++i) call(work, i);
+    return;
+  }
+  if (!all.workers) all.workers = new Workers(all.size - 1);
+  Region region;
+  region.count = count;
+  region.call = call;
+  region.work = work;
+  all.workers->run(region);
+  if (region.error) std::rethrow_exception(region.error);
+}
+
+}  // namespace microtape

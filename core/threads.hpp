@@ -1,0 +1,14 @@
+#pragma once
+
+namespace microtape {
+
+/// How many threads the kernels use, the calling one included. At first: as many as the machine has
+/// processors. No result depends on it.
+int num_threads();
+
+/// Sets it, and ends the threads that there were; set_num_threads(1) leaves none but the caller's.
+/// New ones start with the first computation that is large enough. Call it while nothing computes.
+/// @throws ValueError if n is below 1 or above 1024
+void set_num_threads(int n);
+
+}  // namespace microtape
