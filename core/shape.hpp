@@ -92,6 +92,14 @@ class Shape {
   Index size_ = 1;
 };
 
+/// Whether two lists of extents are one shape.
+inline bool same_extents(std::span<const Index> a, std::span<const Index> b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (a[i] != b[i]) return false;
+  return true;
+}
+
 /// The axis counted from the front: -1 is the last of `shape`.
 /// @throws IndexError `<op>: axis 3 does not exist: x [2, 3] has rank 2; axes are -2 .. 1`
 Index normalize_axis(std::string_view op, const Shape& shape, Index axis);

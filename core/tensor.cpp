@@ -55,20 +55,21 @@ void require_floating(std::string_view op, DType dtype) {
 
 // --- the block ---------------------------------------------------------------------------
 
-Tensor::Header* Tensor::allocate(const Shape& shape, DType dtype, std::size_t data_bytes) {
-  const std::size_t header_bytes = sizeof(Header) + 2 * shape.extents().size() * sizeof(Index);
+Tensor::Header* Tensor::allocate(
+    std::span<const Index> extents, Index size, DType dtype, std::size_t data_bytes) {
+  const std::size_t header_bytes = sizeof(Header) + 2 * extents.size() * sizeof(Index);
   const std::size_t offset = data_offset(header_bytes, data_bytes);
   const std::size_t bytes = offset + data_bytes;
   void* block = pool::allocate(bytes);
   auto* header = new (block) Header{.references = 1,
-      .rank = static_cast<std::uint8_t>(shape.rank()),
+      .rank = static_cast<std::uint8_t>(extents.size()),
       .dtype = dtype,
       .contiguous = true,
       .data = static_cast<char*>(block) + offset,
-      .size = shape.size(),
+      .size = size,
       .bytes = bytes,
       .base = nullptr};
-  std::copy(shape.begin(), shape.end(), header->extents());
+  std::copy(extents.begin(), extents.end(), header->extents());
   return header;
 }
 
@@ -81,7 +82,7 @@ void Tensor::destroy(Header* header) {
 }
 
 Tensor Tensor::view(const Shape& shape, const Indices& strides, Index offset) const {
-  Header* out = allocate(shape, dtype(), 0);
+  Header* out = allocate(shape.extents(), shape.size(), dtype(), 0);
   std::copy(strides.begin(), strides.end(), out->strides());
   out->base = header_->base ? header_->base : header_;
   out->base->references.fetch_add(1, std::memory_order_relaxed);
@@ -128,9 +129,18 @@ Tensor Tensor::uninitialized(const Shape& shape, DType dtype) {
   if (count > kMostBytes / size_of(dtype))
     throw ShapeError(
         cat("Tensor: too many bytes: ", shape, " of ", dtype, "; they must fit in 62 bits"));
-  Tensor out(allocate(shape, dtype, count * size_of(dtype)));
+  Tensor out(allocate(shape.extents(), shape.size(), dtype, count * size_of(dtype)));
   const Indices strides = shape.strides();
   std::copy(strides.begin(), strides.end(), out.header_->strides());
+  return out;
+}
+
+Tensor Tensor::uninitialized_like(const Tensor& other) {
+  const Header& from = other.header();
+  if (!from.contiguous) return uninitialized(other.shape(), from.dtype);
+  Tensor out(allocate(other.extents(), from.size, from.dtype,
+      static_cast<std::size_t>(from.size) * size_of(from.dtype)));
+  std::copy_n(from.extents() + from.rank, from.rank, out.header_->strides());
   return out;
 }
 
@@ -231,12 +241,6 @@ Shape Tensor::shape() const {
   out.extents_ = Indices(std::span<const Index>(header_->extents(), h.rank));
   out.size_ = h.size;
   return out;
-}
-
-bool Tensor::has_shape_of(const Tensor& other) const {
-  return rank() == other.rank() &&
-         std::equal(
-             header_->extents(), header_->extents() + header_->rank, other.header_->extents());
 }
 
 Indices Tensor::strides() const {

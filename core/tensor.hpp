@@ -60,6 +60,8 @@ class Tensor {
   static Tensor full(const Shape& shape, double value, DType dtype = float32);
   /// Numbers that are not set; for kernels that write all of them.
   static Tensor uninitialized(const Shape& shape, DType dtype = float32);
+  /// The same, of the shape and dtype of another.
+  static Tensor uninitialized_like(const Tensor& other);
   /// start, start + step, .. below stop (above it if step < 0). -> [ceil((stop - start) / step)]
   /// @throws ValueError if step is 0, a bound or step is not finite, there are more than 2^53
   ///         numbers, or the dtype is int64 and one of them not whole
@@ -90,9 +92,15 @@ class Tensor {
   /// Number of elements.
   Index size() const { return header().size; }
   /// shape()[axis]. @throws IndexError if there is no such axis
-  Index extent(Index axis) const { return shape()[axis]; }
+  Index extent(Index axis) const {
+    const Index i = axis < 0 ? axis + rank() : axis;
+    if (i < 0 || i >= rank()) return shape()[axis];  // throws
+    return header_->extents()[i];
+  }
+  /// The numbers in shape(), without making one; valid as long as this Tensor.
+  std::span<const Index> extents() const { return {header().extents(), header_->rank}; }
   /// shape() == other.shape(), without making either.
-  bool has_shape_of(const Tensor& other) const;
+  bool has_shape_of(const Tensor& other) const { return same_extents(extents(), other.extents()); }
   /// Elements from one index to the next along each axis; 0 where a broadcast repeats.
   Indices strides() const;
   /// Whether the elements lie in row-major order without gaps.
@@ -171,11 +179,13 @@ class Tensor {
     Header* base;       ///< who owns the numbers; null: this block
 
     Index* extents() { return reinterpret_cast<Index*>(this + 1); }
+    const Index* extents() const { return reinterpret_cast<const Index*>(this + 1); }
     Index* strides() { return extents() + rank; }
   };
 
   explicit Tensor(Header* header) : header_(header) {}
-  static Header* allocate(const Shape& shape, DType dtype, std::size_t data_bytes);
+  static Header* allocate(
+      std::span<const Index> extents, Index size, DType dtype, std::size_t data_bytes);
   Tensor view(const Shape& shape, const Indices& strides, Index offset) const;
 
   const Header& header() const {

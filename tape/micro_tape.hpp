@@ -159,7 +159,7 @@ class MicroTape {
   Var push_op(const Op& op, Tensor value, std::span<Input> inputs);
   Attribute* copy_attributes(const Attribute* from, std::size_t count);
   void store_attributes(Node& node, const Op& op);
-  void store_extents(Node& node, const Shape& shape);
+  void store_extents(Node& node, const Tensor& value);
   bool store_inputs(Node& node, std::span<Input> inputs);
 
   TapeSlot* slot_;

@@ -118,7 +118,8 @@ class Node {
   DType dtype() const { return dtype_; }
   /// shape() == other.shape(), without making either.
   bool has_shape_of(const Tensor& other) const {
-    return value_.defined() ? value_.has_shape_of(other) : other.shape() == shape();
+    return value_.defined() ? value_.has_shape_of(other)
+                            : same_extents({extents_, rank_}, other.extents());
   }
   /// Whether a leaf reaches it; only then does it get an adjoint.
   bool is_active() const { return active_; }

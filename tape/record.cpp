@@ -92,7 +92,7 @@ Var MicroTape::push_op(const Op& op, Tensor value, std::span<Input> inputs) {
   if (keep_ == Keep::everything || wants_y)
     node.value_ = value;
   else
-    store_extents(node, value.shape());
+    store_extents(node, value);
   return Var(std::move(value), slot_, size_ - 1);
 }
 
@@ -111,11 +111,12 @@ void MicroTape::store_attributes(Node& node, const Op& op) {
   node.attribute_count_ = static_cast<std::uint8_t>(op.attributes.size());
 }
 
-void MicroTape::store_extents(Node& node, const Shape& shape) {
-  node.rank_ = static_cast<std::uint8_t>(shape.rank());
-  if (shape.rank() == 0) return;
-  auto* extents = static_cast<Index*>(bump(shape.extents().size() * sizeof(Index)));
-  std::copy(shape.begin(), shape.end(), extents);
+void MicroTape::store_extents(Node& node, const Tensor& value) {
+  const std::span<const Index> from = value.extents();
+  node.rank_ = static_cast<std::uint8_t>(from.size());
+  if (from.empty()) return;
+  auto* extents = static_cast<Index*>(bump(from.size_bytes()));
+  std::copy(from.begin(), from.end(), extents);
   node.extents_ = extents;
 }
 

@@ -13,8 +13,8 @@ case ${1:-} in
   *) echo "Usage: tests/run.sh [--slow]" >&2; exit 2 ;;
 esac
 
-# What only the tests need. Only CI installs a second compiler, a browser, and what checks the JSON
-# of tapes; elsewhere they are used if they are there.
+# What only the tests need. Only CI installs a second compiler, a browser, what checks the JSON of
+# tapes, and what benchmarks need; elsewhere they are used if they are there.
 extras=()
 if ! has python3; then extras+=(python3); fi
 if ! has_header catch2/catch.hpp && ! has_header catch2/catch_test_macros.hpp; then
@@ -30,6 +30,7 @@ if [ -n "${CI:-}" ]; then
   done
   if ! has_fuzzer; then extras+=(libclang-rt-19-dev); fi
   if ! python3 -c 'import jsonschema' 2>/dev/null; then extras+=(python3-jsonschema); fi
+  if ! has_header benchmark/benchmark.h; then extras+=(libbenchmark-dev); fi
   if ! has node; then extras+=(nodejs); fi
   for package in npm chromium; do
     if ! has "$package"; then extras+=("$package"); fi

@@ -13,7 +13,7 @@ namespace {
 
 void require_same_shape(std::string_view op, std::string_view left, const Tensor& a,
     std::string_view right, const Tensor& b) {
-  if (a.shape() != b.shape())
+  if (!a.has_shape_of(b))
     throw ShapeError(cat(op, ": shapes differ: ", left, " ", a.shape(), ", ", right, " ", b.shape(),
         "; both must be the same; widen one with broadcast_to"));
 }
@@ -23,7 +23,7 @@ template <class F>
 Tensor map(std::string_view op, const Tensor& x, F f) {
   require_floating(op, "x", x);
   return with_floating_type(x.dtype(), [&]<class T>() {
-    Tensor y = Tensor::uninitialized(x.shape(), x.dtype());
+    Tensor y = Tensor::uninitialized_like(x);
     T* out = y.mutable_data<T>().data();
     const T* in = first<T>(x);
     if (x.is_contiguous()) {
@@ -65,7 +65,7 @@ Tensor zip(std::string_view op, const Tensor& a, const Tensor& b, F f) {
   require_same_floating(op, "a", a, "b", b);
   require_same_shape(op, "a", a, "b", b);
   return with_floating_type(a.dtype(), [&]<class T>() {
-    Tensor y = Tensor::uninitialized(a.shape(), a.dtype());
+    Tensor y = Tensor::uninitialized_like(a);
     T* out = y.mutable_data<T>().data();
     const T* left = first<T>(a);
     const T* right = first<T>(b);
@@ -234,7 +234,7 @@ Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b) {
   require_same_shape("where", "a", a, "b", b);
   require_same_shape("where", "mask", mask, "a", a);
   return with_floating_type(a.dtype(), [&]<class T>() {
-    Tensor y = Tensor::uninitialized(a.shape(), a.dtype());
+    Tensor y = Tensor::uninitialized_like(a);
     T* out = y.mutable_data<T>().data();
     Nest<3> nest(a.shape(), {mask.strides(), a.strides(), b.strides()});
     const Loop<3> row = nest.pop();

@@ -23,8 +23,7 @@ Var softmax(const Var& x, const SoftmaxOptions& options) {
   // dS = P * (dP - rowsum(dP * P)): the row sum takes out what would move the whole row.
   const auto rule = [axis](Var g, const Var& y) {
     if (is_plain(y) && axis == y.rank() - 1) {
-      Tensor adjoint = std::exchange(g, {}).value();  // nobody else's any more: it is overwritten
-      return Var(kernels::softmax_pullback(std::move(adjoint), y.value()));
+      return Var(kernels::softmax_pullback(std::move(g).value(), y.value()));
     }
     return y * (g - sum(g * y, axis, KeepAxes::yes));
   };
