@@ -49,6 +49,9 @@ const VIEWS = [
   ['help', 'attention', {}, (page) => page.keyboard.press('?')],
   ['narrow', 'attention', {hash: '#step=16', width: 900, height: 700}],
   ['phone', 'attention', {hash: '#step=12', width: 480, height: 900}],
+  ['phone-narrow', 'attention', {width: 320, height: 640}, (page) => page.click('#closed-form')],
+  ['long-names', 'long_names', {hash: '#step=3'}],
+  ['forced-colours', 'attention', {hash: '#step=16', forcedColors: 'active'}],
 ];
 
 for (const [view, name, options, act] of VIEWS)
@@ -135,6 +138,26 @@ test('a step is announced, with its equation in words', async () => {
   await page.keyboard.press('ArrowRight');
   assert.equal(await page.textContent('#spoken'), 'step 12 of 16, backward through P = softmax(S)');
   assert.equal(await page.getAttribute('#spoken', 'aria-live'), 'polite');
+  await close();
+});
+
+test('forced colours leave the heatmap, its scale, the slider and the row of the step', async () => {
+  const {page, close} = await open('attention', {hash: '#step=16', forcedColors: 'active'});
+  const style = (query, property) =>
+    page.$eval(query, (found, name) => getComputedStyle(found)[name], property);
+  const cells = await page.$$eval('#inspector tbody td', (found) => [
+    ...new Set(found.map((td) => getComputedStyle(td).backgroundColor)),
+  ]);
+  assert.ok(cells.length > 10, `${cells.length} colours`);
+  assert.match(await style('.ramp', 'backgroundImage'), /gradient/);
+  assert.equal(await style('.ramp', 'forcedColorAdjust'), 'none');
+  assert.equal(await style('#slider', 'forcedColorAdjust'), 'none');
+  const row = (at) => style(`#tape li[data-node="${at}"] button`, 'backgroundColor');
+  assert.notEqual(await row(4), await row(5));
+  assert.notEqual(
+    await style('#numbers', 'backgroundColor'),
+    await style('#closed-form', 'backgroundColor'),
+  );
   await close();
 });
 

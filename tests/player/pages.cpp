@@ -64,6 +64,61 @@ void mask() {
       {.words = {{"S", {words, words}}, {"P", {words, words}}, {"M", {words, words}}}});
 }
 
+/// Attention that is not the textbook's alone: [0] is, with a quotient in place of a factor; [1]
+/// uses P once more, [2] S; the rule of softmax is wrong in [3], and NaN arrives at [4]. The scores
+/// of the sixth are 2 / Q K^T, and its product is scaled: no attention.
+void verdicts() {
+  MicroTape tape;
+  const auto leaf = [&](const char* name, const Shape& shape, std::uint64_t seed) {
+    return tape.leaf(Tensor::randn(shape, seed, float64), name);
+  };
+  const Var Q = leaf("Q", {3, 4}, 1), K = leaf("K", {3, 4}, 2), V = leaf("V", {3, 2}, 3);
+  const Var C0 = matmul(softmax(matmul(Q, transpose(K)) / 2.0), V).named("C_0");
+  const Var P1 = softmax(matmul_nt(Q, K, kByWidth)).named("P_1");
+  const Var C1 = matmul(P1, V).named("C_1");
+  const Var S2 = matmul_nt(Q, K, kByWidth).named("S_2");
+  const Var C2 = matmul(softmax(S2), V).named("C_2");
+  const Var S3 = matmul_nt(Q, K, kByWidth);
+  const Var P3 = record({"softmax", R"(\operatorname{softmax}(@x))", {{"axis", -1}}},
+      [&] { return softmax(Var(S3.value())).value(); },
+      {{"x", S3, R"(@y \odot @g)", [](const Var& g, const Var& y) { return g * y; }}});
+  const Var C3 = matmul(P3, V).named("C_3");
+  const Var C4 = matmul(softmax(matmul_nt(Q, K, kByWidth)), V).named("C_4");
+  const Var not_finite = C4 * tape.constant(Tensor::full({3, 2}, std::nan(""), float64), "nan");
+  const Var C5 = matmul(softmax(2.0 / matmul_nt(Q, K)), V).named("C_5");
+  const Var C6 = matmul(softmax(matmul_nt(Q, K)), V, {3.0}).named("C_6");
+  const Var all = C0 + C1 + C2 + C3 + not_finite + C5 + C6;
+  write("verdicts", tape, (sum(all) + sum(square(P1)) + sum(square(S2))).named("L"));
+}
+
+/// The tape begins and ends in a scope; y is in the middle of the last.
+void scopes() {
+  MicroTape tape;
+  Var y;
+  {
+    const Scope first = tape.scope("first");
+    y = tanh(tanh(tape.leaf(f64({1, 2}), "x")));
+  }
+  y = exp(y).named("between");
+  Var early, later;
+  {
+    const Scope last = tape.scope("last");
+    early = tanh(y).named("early");
+    y = square(early).named("y");
+    exp(y).named("unused");
+  }
+  exp(early);
+  write("scopes", tape, y);
+}
+
+/// Names that are read from the right, and those that would not fit.
+void long_names() {
+  MicroTape tape;
+  const Var x = tape.leaf(f64({{1, -0.0}, {3, 4}}), "שלום");
+  const Var y = square(x).named(std::string(200, 'y'));
+  write("long_names", tape, y, {.words = {{"שלום", {{"אחת", "שתיים"}, {}}}}});
+}
+
 /// Batches, heads and scopes.
 void heads() {
   MicroTape tape;
@@ -120,7 +175,7 @@ void numbers() {
   MicroTape tape;
   const Var a = tape.leaf(f64({{1, nan, -inf}, {inf, -1e9, 1e-12}}), "a");
   const Var zeros = tape.leaf(Tensor::zeros({2, 3}, float64), "zeros");
-  tape.leaf(Tensor::zeros({0, 3}, float64), "none");
+  tape.leaf(Tensor::zeros({0, 2, 3}, float64), "none");
   tape.constant(Tensor::of({7, -3}, int64), "labels");
   tape.leaf(Tensor::randn({40, 50}, 1), "wide");
   tape.leaf(Tensor::randn({3, 100, 80}, 1), "sampled");
@@ -147,7 +202,8 @@ int main(int argc, char** argv) {
   folder = argv[1];
   try {
     std::filesystem::create_directories(folder);
-    for (void (*page)() : {attention, mask, heads, gpt, sixty, large, names, numbers, no_dot})
+    for (void (*page)() : {attention, mask, verdicts, scopes, long_names, heads, gpt, sixty, large,
+             names, numbers, no_dot})
       page();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "player_pages: %s\n", error.what());

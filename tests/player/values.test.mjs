@@ -64,5 +64,32 @@ test('what is masked is hatched and left out of the scale; NaN and infinities ca
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('ArrowRight');
   assert.match(await page.textContent('#inspector'), /no numbers/);
+  assert.equal(await page.locator('#inspector .grid').count(), 0);
+  await close();
+});
+
+test('a name that is read from the right does not turn its number; -0 is not 0', async () => {
+  const {page, close} = await open('long_names');
+  await page.hover('#inspector td >> nth=1');
+  assert.equal(
+    await page.textContent('#tip'),
+    '\u2068שלום\u2069[\u2068אחת\u2069, 1] = -0',
+  );
+  await close();
+});
+
+test('a long name scrolls its panel, not the page', async () => {
+  const {page, close} = await open('long_names', {width: 1200});
+  for (let at = 1; at <= 3; ++at, await page.keyboard.press('ArrowRight')) {
+    assert.equal(
+      await page.$eval(':root', (root) => root.scrollWidth - root.clientWidth),
+      0,
+      `step ${at}`,
+    );
+    const ends = await page.$$eval('#inspector figcaption', (found) =>
+      found.map((caption) => caption.getBoundingClientRect().right),
+    );
+    assert.ok(Math.max(...ends) <= 1200, `step ${at}`);
+  }
   await close();
 });

@@ -69,4 +69,12 @@ export function brief(value) {
  * @param {number} value
  */
 export const exact = (value) =>
-  Number.isFinite(value) ? String(value) : brief(value);
+  Object.is(value, -0) ? '-0' : Number.isFinite(value) ? String(value) : brief(value);
+
+/**
+ * A name for the inside of a text: one that is read from the right, or turns what follows, stays
+ * within U+2068 FIRST STRONG ISOLATE and U+2069 POP DIRECTIONAL ISOLATE.
+ * @param {string} name
+ */
+export const isolated = (name) =>
+  /^[\0-\u058f]*$/.test(name) ? name : `\u2068${name}\u2069`;

@@ -1,6 +1,6 @@
 // A tensor as a figure: numbers on coloured ground, a scale, and the value under the pointer.
 
-import {brief, byId, element, exact} from './dom.js';
+import {brief, byId, element, exact, isolated} from './dom.js';
 import {drawPicture} from './picture.js';
 import {connectReadout} from './readout.js';
 import {drawTable} from './table.js';
@@ -48,7 +48,7 @@ export function heatmap(tensor, options) {
   const figure = element('figure', {class: 'tensor', 'data-name': options.name});
   if (options.caption) figure.append(element('figcaption', {}, options.caption));
   const rows = matrix.rows.length, columns = matrix.columns.length;
-  if (rows * columns === 0) {
+  if (tensor.values.length === 0) {
     figure.append(element('p', {class: 'note'}, 'no numbers'));
     return figure;
   }
@@ -100,10 +100,11 @@ function roomFor(matrix, words, {share = 1, follows = false}) {
  */
 function readout(tensor, matrix, name, words, i, j) {
   const row = matrix.rows[i], column = matrix.columns[j], value = matrix.numbers[i][j];
-  const labels = [words.rows[row] ?? String(row), words.columns[column] ?? String(column)];
+  const labels = [words.rows[row] ?? String(row), words.columns[column] ?? String(column)]
+    .map(isolated);
   const at = [...matrix.place.map(String), ...labels.slice(2 - Math.min(tensor.shape.length, 2))];
   const index = at.length > 0 ? `[${at.join(', ')}]` : '';
-  return `${name}${index} = ${exact(value)}${value <= MASKED ? ' (masked)' : ''}`;
+  return `${isolated(name)}${index} = ${exact(value)}${value <= MASKED ? ' (masked)' : ''}`;
 }
 
 /**

@@ -21,8 +21,9 @@ const MOST_FLAT_WORDS = 6;
  * @returns {Drawn}
  */
 export function drawTable(grid, matrix, most, words, cells) {
-  const decimals = decimalsOf(matrix.numbers, most);
-  const made = matrix.numbers.map((row) => row.map((value) => cellOf(value, decimals, most)));
+  const decimals = decimalsOf(matrix.numbers, most), theme = currentTheme();
+  const made = matrix.numbers.map((row) =>
+    row.map((value) => cellOf(value, decimals, most, theme)));
   const body = made.map((row, i) => element('tr', {}, words.rows.length > 0 &&
     element('th', {scope: 'row'}, words.rows[matrix.rows[i]]), ...row));
   grid.append(element('table', {class: `numbers ${cells}`},
@@ -58,13 +59,14 @@ function headOf(matrix, words) {
  * @param {number} value
  * @param {number} decimals
  * @param {number} most
+ * @param {import('./theme.js').Theme} theme
  */
-function cellOf(value, decimals, most) {
+function cellOf(value, decimals, most, theme) {
   const isMasked = value <= MASKED, isNan = Number.isNaN(value);
   const cell = element('td', {class: isMasked ? 'masked' : isNan && 'nan'},
     cellText(value, decimals));
   if (isMasked || isNan) return cell;
-  const {background, text} = colorOf(value, most, currentTheme());
+  const {background, text} = colorOf(value, most, theme);
   cell.style.background = background;
   cell.style.color = text;
   return cell;
