@@ -63,7 +63,15 @@ test('the closed form gives the numbers of the board', () => {
 test('a comparison tells numbers that differ, NaN, and other sizes', () => {
   assert.equal(compare([[1, 2]], [[1, 2]], 0).agrees, true);
   assert.deepEqual(compare([[1, 2.5]], [[1, 2]], 1e-12), {difference: 0.5, agrees: false});
-  assert.equal(compare([[NaN]], [[1]], 1).agrees, false);
+  assert.deepEqual(compare([[NaN, 1]], [[1, 1]], 1), {difference: Infinity, agrees: false});
+  assert.equal(compare([[1]], [[NaN]], 1).agrees, false);
+  assert.equal(compare([[1, NaN]], [[1, NaN]], 1e-12).agrees, true);
+  assert.equal(compare([[1, NaN]], [[2, NaN]], 1e-12).agrees, false);
+  assert.equal(compare([[1, Infinity]], [[1, Infinity]], 1e-12).agrees, true);
+  assert.equal(compare([[1, Infinity]], [[2, Infinity]], 1e-12).agrees, false);
+  assert.equal(compare([[-Infinity]], [[Infinity]], 1).agrees, false);
+  assert.equal(compare([[1e-13, 1]], [[0, 1]], 1e-12).agrees, true);
+  assert.equal(compare([[3e-12, 1]], [[0, 1]], 1e-12).agrees, false);
   assert.equal(compare([[1]], [[1], [2]], 1).agrees, false);
 });
 
@@ -141,6 +149,47 @@ test('a tape whose numbers are wrong is told so', async () => {
     'The tape differs from the textbook: dS.',
   );
   assert.equal(await page.locator('#inspector .chip.differs').count(), 1);
+  await close();
+});
+
+const verdict = (page) => page.textContent('#inspector .verdict');
+
+test('a quotient is a factor, and the verdict is on attention alone', async () => {
+  const {page, close} = await open('verdicts');
+  await page.click('#closed-form');
+  assert.deepEqual(
+    await page.$$eval('#inspector option', (found) =>
+      found.map((option) => option.textContent.slice(-3)),
+    ),
+    ['C_0', 'C_1', 'C_2', 'C_3', 'C_4'],
+  );
+  assert.equal(await verdict(page), 'The tape agrees with the textbook in all 5 lines.');
+  assert.match(
+    await page.textContent('#inspector [data-line="dQ"] h3 .spoken'),
+    / K \/ sqrt\(d\)$/,
+  );
+  for (const [which, name] of [
+    ['1', 'P_1'],
+    ['2', 'S_2'],
+  ]) {
+    await page.selectOption('#inspector select', which);
+    assert.equal(
+      await verdict(page),
+      `${name} is used once more, which adds to its adjoint; the closed form is that of attention alone.`,
+    );
+    assert.deepEqual(await lines(page), []);
+  }
+  await close();
+});
+
+test('an op with a wrong rule is told so, and what depends on it', async () => {
+  const {page, close} = await open('verdicts');
+  await page.click('#closed-form');
+  await page.selectOption('#inspector select', '3');
+  assert.match(await verdict(page), /^The tape differs from the textbook: d\S+, dQ, dK\.$/);
+  assert.equal(await page.locator('#inspector .chip.agrees').count(), 2);
+  await page.selectOption('#inspector select', '4');
+  assert.equal(await verdict(page), 'The tape agrees with the textbook in all 5 lines.');
   await close();
 });
 

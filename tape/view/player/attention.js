@@ -7,6 +7,9 @@ import {isWhole, matrixAt, wholeTensor} from './tensor.js';
 /** @typedef {import('./model.js').TapeNode} TapeNode */
 /** @typedef {import('./tensor.js').Tensor} Tensor */
 
+/** x / c, which the tape can tell from c / x by nothing else. */
+const DIVIDED_BY_C = '\\frac{@x}{@c}';
+
 /**
  * S = c Q K^T, P = softmax(S), C = P V; with a mask M added to S, and with dropout Z = P * R and
  * C = Z V.
@@ -23,6 +26,7 @@ import {isWhole, matrixAt, wholeTensor} from './tensor.js';
  * @property {number} c
  * @property {TapeNode} scores       the matrix product
  * @property {TapeNode | null} turned  K^T, if it is a node of its own
+ * @property {TapeNode[]} between    the nodes from the product to S, both included
  */
 
 /**
@@ -41,7 +45,7 @@ export function findAttention(model) {
     return users[P.id].flatMap((user) => {
       const R = user.op === 'mul' ? constantBeside(model, user, P) : null, Z = R ? user : P;
       return (R ? users[Z.id] : [user])
-        .filter(({op, inputs}) => op === 'matmul' && inputs[0].node === Z.id)
+        .filter((C) => C.op === 'matmul' && C.inputs[0].node === Z.id && factorOf(C) === 1)
         .map((C) => ({...scores, P, C, R, Z, V: model.nodes[C.inputs[1].node]}));
     });
   });
@@ -73,10 +77,11 @@ function scoresOf(model, P) {
   const mask = P.inputs.find(({name}) => name === 'M');
   const S = model.nodes[P.inputs[0].node];
   let M = mask ? model.nodes[mask.node] : null, c = 1, at = S;
-  for (;;) {
+  const between = [S];
+  for (; ; between.push(at)) {
     const [a, b] = at.inputs.map(({node}) => model.nodes[node]);
-    if (at.op === 'scale') {
-      c *= numberOf(at, 'c') ?? 1;
+    if (at.op === 'scale' || (at.op === 'div' && at.formula === DIVIDED_BY_C)) {
+      c *= at.op === 'scale' ? factorOf(at) : 1 / factorOf(at);
       at = a;
     } else if (at.op === 'add' && b && !M && a.active !== b.active) {
       M = a.active ? b : a;
@@ -86,11 +91,15 @@ function scoresOf(model, P) {
     }
   }
   const [Q, right] = at.inputs.map(({node}) => model.nodes[node]);
-  c *= numberOf(at, 'c') ?? 1;
-  if (at.op === 'matmul_nt') return {Q, K: right, S, M, c, scores: at, turned: null};
+  c *= factorOf(at);
+  const found = {Q, S, M, c, scores: at, between};
+  if (at.op === 'matmul_nt') return {...found, K: right, turned: null};
   if (at.op !== 'matmul' || right.op !== 'transpose') return null;
-  return {Q, K: model.nodes[right.inputs[0].node], S, M, c, scores: at, turned: right};
+  return {...found, K: model.nodes[right.inputs[0].node], turned: right};
 }
+
+/** The factor of an op; 1 if it has none. @param {TapeNode} node */
+const factorOf = (node) => numberOf(node, 'c') ?? 1;
 
 /** @param {TapeNode} node @param {string} name */
 function numberOf(node, name) {
@@ -120,7 +129,8 @@ export function compareChain(model, attention, place) {
   const {Q, K, V, P, C, R, c} = attention;
   const dC = model.steps[stepBack(model, C)]?.adjoint;
   if (!dC) return {lines: [], problem: `No adjoint reaches ${C.label}.`};
-  const problem = problemOf(P.shape, [Q, K, V, P, R].flatMap((node) => node ? [node.value] : []));
+  const problem = otherUse(model, attention) ||
+    problemOf(P.shape, [Q, K, V, P, R].flatMap((node) => node ? [node.value] : []));
   if (problem) return {lines: [], problem};
 
   const numbers = (/** @type {Tensor} */ tensor) => matrixAt(tensor, place).numbers;
@@ -152,6 +162,19 @@ export function toleranceOf(C) {
  */
 function stepBack(model, node) {
   return model.steps.findIndex((step) => step.phase === 'backward' && step.node === node);
+}
+
+/**
+ * What else adds to an adjoint between dC and dQ, dK; empty if nothing does.
+ * @param {Model} model
+ * @param {Attention} attention
+ */
+function otherUse(model, {Z, P, turned, between}) {
+  const parts = model.steps.flatMap((step) => step.parts);
+  const shared = [Z, P, ...between, ...(turned ? [turned] : [])].find((node) =>
+    parts.filter(({input}) => input.node === node.id).length > 1);
+  return shared ? `${shared.label} is used once more, which adds to its adjoint; the closed form ` +
+    'is that of attention alone.' : '';
 }
 
 /**

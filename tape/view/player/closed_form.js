@@ -50,18 +50,27 @@ export function chain({Q, K, V, P, dC, c, R}) {
 }
 
 /**
- * Whether |a - b| <= tolerance * (|b| + s) everywhere, s the largest |b|: the library's compare().
+ * Whether |a - b| <= tolerance * (|b| + s) everywhere, s the largest finite |b|; a NaN agrees only
+ * with a NaN: the library's compare().
  * @param {Numbers} a
  * @param {Numbers} b
  * @param {number} tolerance
  */
 export function compare(a, b, tolerance) {
-  const most = Math.max(0, ...b.flat().map(Math.abs));
+  const most = Math.max(0, ...b.flat().filter(Number.isFinite).map(Math.abs));
   let difference = 0, agrees = a.length === b.length;
   a.forEach((row, i) => row.forEach((x, j) => {
-    const off = Math.abs(x - b[i][j]);
+    const expected = b[i]?.[j] ?? NaN, off = distance(x, expected);
     difference = Math.max(difference, off);
-    if (!(off <= tolerance * (Math.abs(b[i][j]) + most))) agrees = false;
+    if (off > 0 && !(Number.isFinite(off) && off <= tolerance * (Math.abs(expected) + most)))
+      agrees = false;
   }));
   return {difference, agrees};
+}
+
+/** |a - b|; infinite where NaN meets a number. @param {number} a @param {number} b */
+function distance(a, b) {
+  if (Object.is(a, b) || a === b) return 0;
+  const off = Math.abs(a - b);
+  return Number.isNaN(off) ? Infinity : off;
 }

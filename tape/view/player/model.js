@@ -23,6 +23,7 @@ import {allPlaces} from './tensor.js';
  * @property {number} id
  * @property {string} kind      leaf, parameter, constant or op
  * @property {string} op
+ * @property {string} formula   of the op, for any inputs
  * @property {string} given     the user's name for it; may be empty
  * @property {string} label     the name, or "#12"
  * @property {Equation} name
@@ -121,7 +122,8 @@ function scopePath(scopes, at) {
 function readNodes(tape, page) {
   return tape.nodes.map((/** @type {any} */ node, /** @type {number} */ id) => {
     const maths = page.mathml[id];
-    return {id, kind: node.kind, op: node.op, given: node.name, label: node.label,
+    return {id, kind: node.kind, op: node.op, formula: node.formula, given: node.name,
+      label: node.label,
       name: {text: node.label, mathml: maths.name},
       adjoint: {text: `d${node.label}`, mathml: maths.adjoint},
       scope: scopePath(tape.scopes, node.scope), shape: node.shape, dtype: node.dtype,
