@@ -191,6 +191,71 @@ test('a folded scope is one row, one box, and one step', async () => {
   await close();
 });
 
+test('folded scopes at both ends are steps too, and playing ends', async () => {
+  const {page, close} = await open('scopes');
+  await page.click('#fold');
+  const walk = async (key) => {
+    const seen = [];
+    for (let i = 0; i < 5; ++i, await page.keyboard.press(key))
+      seen.push([await step(page), (await page.textContent('#inspector h2')).split(',')[0]]);
+    return seen.map(([at, title]) => [at, title.replace(/^.*between.*$/, 'between')]);
+  };
+  await page.keyboard.press('Home');
+  const forth = await walk('ArrowRight');
+  assert.deepEqual(forth, [
+    [3, 'first'],
+    [4, 'between'],
+    [6, 'last'],
+    [8, 'last'],
+    [9, 'between'],
+  ]);
+  assert.equal(await step(page), 11);
+  assert.equal(await page.isDisabled('#next'), true);
+  await page.keyboard.press('ArrowLeft');
+  assert.deepEqual((await walk('ArrowLeft')).reverse(), forth);
+  assert.equal(await page.isDisabled('#back'), true);
+  // From inside of a folded scope the way leads to the whole of it.
+  await page.fill('#slider', '10');
+  assert.equal(await page.isDisabled('#next'), false);
+  await page.click('#play');
+  await page.waitForFunction(() => document.body.dataset.step === '11', null, {timeout: 5000});
+  await page.waitForFunction(() => document.querySelector('#play').textContent === 'Play', null, {
+    timeout: 5000,
+  });
+  await close();
+});
+
+test('what comes out of the scope in which y stands is y, not what was computed after it', async () => {
+  const {page, close} = await open('scopes');
+  await page.click('#fold');
+  await page.fill('#slider', '6');
+  const names = (title) =>
+    tensors(page, `#inspector section:has(h3:text-is("${title}"))`).then((found) =>
+      found.map(({name}) => name),
+    );
+  assert.deepEqual(await names('What comes out'), ['y']);
+  assert.deepEqual(await names('What goes in'), ['between']);
+  await page.click('#next');
+  assert.deepEqual(await names('The adjoint that arrives'), ['dy']);
+  assert.deepEqual(await names('The adjoint that leaves'), ['dbetween']);
+  await close();
+});
+
+test('a step begins at its top; N is also Shift+N', async () => {
+  const {page, close} = await open('attention', {hash: '#step=16', width: 900, height: 500});
+  const top = () => page.$eval('#inspector', (box) => box.scrollTop);
+  await page.$eval('#inspector', (box) => {
+    box.scrollTop = 300;
+  });
+  assert.equal(await top(), 300);
+  await page.keyboard.press('Shift+N');
+  assert.equal(await page.getAttribute('#numbers', 'aria-pressed'), 'false');
+  assert.ok((await top()) > 0);
+  await page.keyboard.press('ArrowLeft');
+  assert.equal(await top(), 0);
+  await close();
+});
+
 test('one scope can be folded alone; the graph covers it, and a click opens it', async () => {
   const {page, close} = await open('heads');
   await page.click('#unfold');

@@ -58,11 +58,19 @@ function go(step) {
     // In a notebook the page stands inside another, and has no address.
   }
   render();
+  byId('inspector').scrollTop = 0;
+}
+
+/** The first step, or the whole of a folded scope that begins with it. */
+function start() {
+  go(groupOf(0).last);
 }
 
 function next() {
   const {last} = groupOf(now);
-  if (last < lastStep) go(groupOf(last + 1).last);
+  // Inside of a folded scope: first to the whole of it.
+  if (now < last) go(last);
+  else if (last < lastStep) go(groupOf(last + 1).last);
 }
 
 function back() {
@@ -107,7 +115,7 @@ function play() {
   clearInterval(timer);
   timer = 0;
   if (!isPlaying) {
-    if (now === lastStep) go(0);
+    if (now === lastStep) start();
     timer = window.setInterval(() => {
       if (now === lastStep) play();
       else next();
@@ -141,7 +149,7 @@ function render() {
   slider.value = String(now + 1);
   slider.setAttribute('aria-valuetext', `${where}, ${titleOf(step)}`);
   /** @type {HTMLButtonElement} */ (byId('back')).disabled = first === 0;
-  /** @type {HTMLButtonElement} */ (byId('next')).disabled = last === lastStep;
+  /** @type {HTMLButtonElement} */ (byId('next')).disabled = now === lastStep;
   byId('closed-form').setAttribute('aria-pressed', String(attention >= 0));
   graph.show(isScope ? first : now, now);
   list.show(now);
@@ -176,10 +184,11 @@ function showAttention(which) {
 const KEYS = {
   ArrowRight: next,
   ArrowLeft: back,
-  Home: () => go(0),
+  Home: start,
   End: () => go(lastStep),
   ' ': play,
   n: toggleNumbers,
+  N: toggleNumbers,
   '/': () => byId('search').focus(),
   '?': () => /** @type {HTMLDialogElement} */ (byId('help')).showModal(),
 };
@@ -225,6 +234,7 @@ byId('closed-form').hidden = attentions.length === 0;
 byId('folding').hidden = folds.depth === 0;
 document.body.classList.toggle('no-graph', !graph.isThere);
 connect();
+now = groupOf(0).last;
 refold();
 goToAddress();
 performance.mark('shown');

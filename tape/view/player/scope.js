@@ -42,7 +42,7 @@ function isInside(region, node) {
  * @param {Places} places
  */
 function scopeForward(model, region, places) {
-  const inside = model.nodes.slice(region.first, region.end);
+  const inside = insideOf(model, region);
   const read = new Set(inside.flatMap((node) => node.inputs.map((input) => input.node)));
   const inputs = model.nodes.filter(({id}) => read.has(id) && !isInside(region, id));
   const show = (/** @type {TapeNode} */ node) =>
@@ -52,16 +52,25 @@ function scopeForward(model, region, places) {
 }
 
 /**
- * The ops inside whose values others use, or the last node.
+ * The nodes inside that are computed before the sweep's start, and that node.
+ * @param {Model} model
+ * @param {Region} region
+ */
+function insideOf(model, region) {
+  return model.nodes.slice(region.first, Math.min(region.end, model.forwardCount));
+}
+
+/**
+ * The ops inside whose values others use, and the sweep's start; or the last node.
  * @param {Model} model
  * @param {Region} region
  */
 function resultsOf(model, region) {
-  const later = model.nodes.slice(region.end);
+  const inside = insideOf(model, region), y = model.forwardCount - 1;
+  const later = model.nodes.slice(region.end, model.forwardCount);
   const used = new Set(later.flatMap((node) => node.inputs.map((input) => input.node)));
-  const results = model.nodes.slice(region.first, region.end)
-    .filter(({id, kind}) => kind === 'op' && used.has(id));
-  return results.length > 0 ? results : [model.nodes[region.end - 1]];
+  const results = inside.filter(({id, kind}) => kind === 'op' && (used.has(id) || id === y));
+  return results.length > 0 ? results : inside.slice(-1);
 }
 
 /**
