@@ -106,7 +106,7 @@ Json mathml_json(const MicroTape& tape, NodeId id) {
 void check_words(const MicroTape& tape, const std::string& name, const AxisWords& words) {
   bool is_known = false;
   for (const Node& node : tape.nodes()) {
-    if (node.name() != name) continue;
+    if (name.empty() || node.name() != name) continue;
     is_known = true;
     const Shape shape = node.shape();
     const auto fits = [&](const std::vector<std::string>& list, Index axis) {

@@ -229,6 +229,8 @@ TEST_CASE("words stand in a page by the name of the node") {
   CHECK_THROWS_MATCHES(to_html(tape, y, {.words = {{"y", {{"a", "b"}, {}}}}}), ShapeError,
       says("to_html: the words do not fit: y [1, 2], 2 words for rows, 0 for columns; an axis has "
            "none, or one for each place"));
+  const Var unnamed = square(x);  // has no name to give words by
+  CHECK_THROWS_AS(to_html(tape, unnamed, {.words = {{"", {}}}}), ValueError);
   CHECK_THROWS_MATCHES(to_html(tape, y, {.words = {{"z", words}}}), ValueError,
       says("to_html: there are words for z, but the tape has no node of that name"));
 }
