@@ -173,6 +173,8 @@ test('on paper there are the graph and the step in light colours, and no control
     'rgb(255, 255, 255)',
   );
   await page.waitForFunction(() => document.documentElement.dataset.printing === 'yes');
+  const cells = await page.$$eval('#inspector td', (found) => found.map((td) => td.style.background));
+  assert.ok(cells.includes('rgb(0, 114, 178)') && !cells.includes('rgb(86, 180, 233)'));
   await page.emulateMedia({media: 'screen'});
   await page.waitForFunction(() => document.documentElement.dataset.printing === undefined);
   await close();

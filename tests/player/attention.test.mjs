@@ -101,6 +101,7 @@ test('the panel shows the five lines beside the numbers of the tape, and they ag
     assert.deepEqual(tape.cells, closed.cells);
   }
   // Each line leads to the step where the tape computed it.
+  assert.equal(await page.textContent('#inspector [data-line="dS"] .link'), 'step 12');
   await page.click('#inspector [data-line="dS"] .link');
   assert.equal(await step(page), 12);
   assert.equal(await page.getAttribute('#closed-form', 'aria-pressed'), 'false');
@@ -161,13 +162,16 @@ test('a quotient is a factor, and the verdict is on attention alone', async () =
     await page.$$eval('#inspector option', (found) =>
       found.map((option) => option.textContent.slice(-3)),
     ),
-    ['C_0', 'C_1', 'C_2', 'C_3', 'C_4'],
+    ['C_0', 'C_1', 'C_2', 'C_3', 'C_4', 'C_9'],
   );
   assert.equal(await verdict(page), 'The tape agrees with the textbook in all 5 lines.');
   assert.match(
     await page.textContent('#inspector [data-line="dQ"] h3 .spoken'),
     / K \/ sqrt\(d\)$/,
   );
+  // One node that is Q and K has two parts.
+  await page.selectOption('#inspector select', '5');
+  assert.equal(await verdict(page), 'The tape agrees with the textbook in all 5 lines.');
   for (const [which, name] of [
     ['1', 'P_1'],
     ['2', 'S_2'],
@@ -188,8 +192,25 @@ test('an op with a wrong rule is told so, and what depends on it', async () => {
   await page.selectOption('#inspector select', '3');
   assert.match(await verdict(page), /^The tape differs from the textbook: d\S+, dQ, dK\.$/);
   assert.equal(await page.locator('#inspector .chip.agrees').count(), 2);
+  // NaN everywhere agrees with NaN; and the factor is 1 / 3.
   await page.selectOption('#inspector select', '4');
   assert.equal(await verdict(page), 'The tape agrees with the textbook in all 5 lines.');
+  assert.match(await page.textContent('#inspector [data-line="dQ"] h3 .spoken'), / K \/ 3$/);
+  await close();
+});
+
+test('a difference in the tenth digit is one', async () => {
+  const json = jsonOf('attention');
+  const {page, close} = await open('attention', {
+    wrong: () => {
+      const step = json.steps.find(({node}) => json.nodes[node].op === 'softmax');
+      const {numbers} = step.contributions[0].value;
+      numbers[numbers.indexOf(Math.max(...numbers))] *= 1 + 1e-10;
+      return json;
+    },
+  });
+  await page.click('#closed-form');
+  assert.equal(await verdict(page), 'The tape differs from the textbook: dS.');
   await close();
 });
 

@@ -126,6 +126,9 @@ test('search goes from match to match by name, and says how many there are', asy
     seen.push(await step(page));
   }
   assert.deepEqual(seen, [2, 3, 4, 2]);
+  await page.keyboard.press('Shift+Enter');
+  assert.equal(await step(page), 4);
+  await page.keyboard.press('Enter');
   assert.equal(await page.textContent('#found'), '1 of 3');
   // The name itself comes before names that begin with it.
   await page.fill('#search', 'S');
@@ -273,6 +276,42 @@ test('one scope can be folded alone; the graph covers it, and a click opens it',
   await page.locator('#graph .cover text').first().click();
   assert.equal(await visible(page), all);
   assert.equal(await page.locator('#graph .cover').count(), 0);
+  await close();
+});
+
+test('a name that begins with what is looked for comes before one that has it inside', async () => {
+  const {page, close} = await open('scopes');
+  await page.fill('#search', 'e'); // between, early, unused, exp
+  await page.keyboard.press('Enter');
+  assert.match(await page.textContent('#inspector h2'), /early/);
+  await page.keyboard.press('Enter');
+  assert.match(await page.textContent('#inspector h2'), /between/);
+  await close();
+});
+
+test('keys of the browser, of a dialog and of a button are not those of the page', async () => {
+  const {page, close} = await open('attention', {hash: '#step=5'});
+  const entries = () => page.evaluate(() => history.length);
+  const before = await entries();
+  await page.keyboard.press('Control+ArrowRight');
+  await page.keyboard.press('Shift+Alt+ArrowRight');
+  assert.equal(await step(page), 5);
+  await page.keyboard.press('?');
+  assert.equal(await page.isVisible('#help'), true);
+  await page.keyboard.press('ArrowRight');
+  assert.equal(await step(page), 5);
+  await page.keyboard.press('Escape');
+  assert.equal(await page.isVisible('#help'), false);
+  await page.focus('#next');
+  await page.keyboard.press(' ');
+  assert.equal(await step(page), 6);
+  assert.equal(await page.textContent('#play'), 'Play');
+  await page.focus('#search');
+  await page.keyboard.press(' ');
+  assert.equal(await page.inputValue('#search'), ' ');
+  assert.equal(await page.textContent('#play'), 'Play');
+  // Steps are no pages: Back leaves.
+  assert.equal(await entries(), before);
   await close();
 });
 

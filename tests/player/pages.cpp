@@ -65,8 +65,9 @@ void mask() {
 }
 
 /// Attention that is not the textbook's alone: [0] is, with a quotient in place of a factor; [1]
-/// uses P once more, [2] S; the rule of softmax is wrong in [3], and NaN arrives at [4]. The scores
-/// of the sixth are 2 / Q K^T, and its product is scaled: no attention.
+/// uses P once more, beside its dropout, [2] S; the rule of softmax is wrong in [3], NaN arrives at
+/// [4], and Q is K as well in [9]. The others are no attention: scores of 2 / Q K^T, a scaled
+/// product, softmax along columns, and scores to which something learnt is added.
 void verdicts() {
   MicroTape tape;
   const auto leaf = [&](const char* name, const Shape& shape, std::uint64_t seed) {
@@ -75,7 +76,7 @@ void verdicts() {
   const Var Q = leaf("Q", {3, 4}, 1), K = leaf("K", {3, 4}, 2), V = leaf("V", {3, 2}, 3);
   const Var C0 = matmul(softmax(matmul(Q, transpose(K)) / 2.0), V).named("C_0");
   const Var P1 = softmax(matmul_nt(Q, K, kByWidth)).named("P_1");
-  const Var C1 = matmul(P1, V).named("C_1");
+  const Var C1 = matmul(dropout(P1, 0.3, 7), V).named("C_1");
   const Var S2 = matmul_nt(Q, K, kByWidth).named("S_2");
   const Var C2 = matmul(softmax(S2), V).named("C_2");
   const Var S3 = matmul_nt(Q, K, kByWidth);
@@ -83,11 +84,14 @@ void verdicts() {
       [&] { return softmax(Var(S3.value())).value(); },
       {{"x", S3, R"(@y \odot @g)", [](const Var& g, const Var& y) { return g * y; }}});
   const Var C3 = matmul(P3, V).named("C_3");
-  const Var C4 = matmul(softmax(matmul_nt(Q, K, kByWidth)), V).named("C_4");
+  const Var C4 = matmul(softmax(matmul_nt(Q, K, {1.0 / 3})), V).named("C_4");
   const Var not_finite = C4 * tape.constant(Tensor::full({3, 2}, std::nan(""), float64), "nan");
   const Var C5 = matmul(softmax(2.0 / matmul_nt(Q, K)), V).named("C_5");
   const Var C6 = matmul(softmax(matmul_nt(Q, K)), V, {3.0}).named("C_6");
-  const Var all = C0 + C1 + C2 + C3 + not_finite + C5 + C6;
+  const Var C7 = matmul(softmax(matmul_nt(Q, K), {.axis = 0}), V).named("C_7");
+  const Var C8 = matmul(softmax(matmul_nt(Q, K) + leaf("B", {3, 3}, 4)), V).named("C_8");
+  const Var C9 = matmul(softmax(matmul_nt(Q, Q, kByWidth)), V).named("C_9");
+  const Var all = C0 + C1 + C2 + C3 + not_finite + C5 + C6 + C7 + C8 + C9;
   write("verdicts", tape, (sum(all) + sum(square(P1)) + sum(square(S2))).named("L"));
 }
 
@@ -111,10 +115,10 @@ void scopes() {
   write("scopes", tape, y);
 }
 
-/// Names that are read from the right, and those that would not fit.
+/// Names that are read from the right, and those that would not fit; numbers at the edge of a mask.
 void long_names() {
   MicroTape tape;
-  const Var x = tape.leaf(f64({{1, -0.0}, {3, 4}}), "שלום");
+  const Var x = tape.leaf(f64({{1, -0.0}, {-1e8, -99'999'999}}), "שלום");
   const Var y = square(x).named(std::string(200, 'y'));
   write("long_names", tape, y, {.words = {{"שלום", {{"אחת", "שתיים"}, {}}}}});
 }

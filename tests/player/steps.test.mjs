@@ -115,6 +115,12 @@ test('adjoints are marked as there in part and as complete, in list and graph', 
     assert.equal(classes.includes('complete'), seen.at(-1) === 'complete');
   }
   assert.deepEqual(seen, ['', '', 'partial', 'partial', 'complete']);
+  // That of y is given when the way back begins.
+  const given = () => page.getAttribute('#tape li[data-node="9"]', 'data-state');
+  await page.fill('#slider', '10');
+  assert.equal(await given(), '');
+  await page.fill('#slider', '11');
+  assert.equal(await given(), 'complete');
   await close();
 });
 
@@ -137,5 +143,10 @@ test('equations are MathML with the names in them', async () => {
   const math = await page.locator('#inspector h2 math').innerHTML();
   for (const name of ['S', 'Q', 'K', 'd']) assert.match(math, new RegExp(`<mi>${name}</mi>`));
   assert.match(math, /<mfrac>.*<msqrt>/);
+  await page.fill('#slider', '16');
+  assert.deepEqual(
+    await page.$$eval('#inspector h4 math', (found) => found.map((x) => x.textContent)),
+    ['dX+=dQWQ⊤', 'dWQ=X⊤dQ'],
+  );
   await close();
 });

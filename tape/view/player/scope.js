@@ -61,15 +61,15 @@ function insideOf(model, region) {
 }
 
 /**
- * The ops inside whose values others use, and the sweep's start; or the last node.
+ * The ops inside whose values others use, or the last node: that at which the sweep starts.
  * @param {Model} model
  * @param {Region} region
  */
 function resultsOf(model, region) {
-  const inside = insideOf(model, region), y = model.forwardCount - 1;
+  const inside = insideOf(model, region);
   const later = model.nodes.slice(region.end, model.forwardCount);
   const used = new Set(later.flatMap((node) => node.inputs.map((input) => input.node)));
-  const results = inside.filter(({id, kind}) => kind === 'op' && (used.has(id) || id === y));
+  const results = inside.filter(({id, kind}) => kind === 'op' && used.has(id));
   return results.length > 0 ? results : inside.slice(-1);
 }
 
