@@ -6,24 +6,18 @@
 namespace microtape {
 namespace {
 
-/// Text as XML has it. U+FFFE and U+FFFF, which XML does not allow, become U+FFFD.
+/// Text as XML has it.
 std::string escaped(const std::string& text) {
   std::string out;
-  for (const std::string& character : utf8::characters(text)) {
-    if (character.starts_with("\xef\xbf\xbe") || character.starts_with("\xef\xbf\xbf")) {
-      out += "\xef\xbf\xbd";
-      continue;
-    }
-    for (const char c : character) {
-      if (c == '&')
-        out += "&amp;";
-      else if (c == '<')
-        out += "&lt;";
-      else if (c == '>')
-        out += "&gt;";
-      else
-        out += c;
-    }
+  for (const char c : utf8::printable(text)) {
+    if (c == '&')
+      out += "&amp;";
+    else if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else
+      out += c;
   }
   return out;
 }

@@ -60,6 +60,11 @@ Decoded decode(std::string_view text) {
 
 bool is_control(char32_t c) { return c < 0x20 || (c >= 0x7f && c < 0xa0); }
 
+/// Bytes that are not UTF-8, and two code points that XML does not have.
+bool is_no_character(const Decoded& decoded) {
+  return decoded.bytes == 0 || decoded.c == 0xfffe || decoded.c == 0xffff;
+}
+
 std::size_t width_of(const std::string& character) { return is_wide(decode(character).c) ? 2 : 1; }
 
 }  // namespace
@@ -68,9 +73,9 @@ std::vector<std::string> characters(std::string_view text) {
   std::vector<std::string> out;
   while (!text.empty()) {
     const Decoded next = decode(text);
-    const std::string_view bytes = next.bytes == 0      ? kReplacement
-                                   : is_control(next.c) ? " "
-                                                        : text.substr(0, next.bytes);
+    const std::string_view bytes = is_no_character(next) ? kReplacement
+                                   : is_control(next.c)  ? " "
+                                                         : text.substr(0, next.bytes);
     if (next.bytes > 0 && combines(next.c) && !out.empty())
       out.back() += bytes;
     else
@@ -90,8 +95,8 @@ std::string drawable(std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const Decoded next = decode(text);
-    const bool is_kept = next.bytes > 0 && next.c != 0xfffe && next.c != 0xffff &&
-                         (!is_control(next.c) || next.c == '\n' || next.c == '\t');
+    const bool is_kept =
+        !is_no_character(next) && (!is_control(next.c) || next.c == '\n' || next.c == '\t');
     if (!text.starts_with("\r\n")) out += is_kept ? text.substr(0, next.bytes) : kReplacement;
     text.remove_prefix(std::max<std::size_t>(next.bytes, 1));
   }

@@ -9,7 +9,8 @@
 namespace microtape::utf8 {
 
 /// The characters of a UTF-8 text, each with the marks that combine with it. A control character,
-/// which would break a line, becomes a space, a byte that is not UTF-8 U+FFFD.
+/// which would break a line, becomes a space; a byte that is not UTF-8, and what XML has no
+/// character for (U+FFFE, U+FFFF), U+FFFD.
 std::vector<std::string> characters(std::string_view text);
 /// The same, put together again.
 std::string printable(std::string_view text);

@@ -267,6 +267,11 @@ TEST_CASE("Graphviz reads the graph without complaint") {
     const Scope longest = tape.scope(std::string(10'000, '\xff'));
     exp(x).named(std::string(10'000, '"'));
   }
+  {
+    // Bug: U+FFFF, which XML does not have, stayed in equations and rules.
+    const Scope scope_of_none = tape.scope("\xef\xbf\xbf");
+    exp(tape.leaf(Tensor::of(3), "\xef\xbf\xbf")).named("\xef\xbf\xbe");
+  }
   const Sweep sweep = swept(y);
   std::ofstream("dot_test.dot") << to_dot(tape, &sweep);
   CHECK(std::system("dot -Tsvg dot_test.dot -o dot_test.svg > dot_test.log 2>&1") == 0);

@@ -23,6 +23,7 @@ TEST_CASE("bytes that are not UTF-8 and control characters are replaced") {
   CHECK(utf8::printable("\xe0\x80\xaf") == "\uFFFD\uFFFD\uFFFD");
   CHECK(utf8::printable("\xed\xa0\x80") == "\uFFFD\uFFFD\uFFFD");  // half of a surrogate pair
   CHECK(utf8::printable("\xf0\x9f\x99\x82\x7f") == "🙂 ");
+  CHECK(utf8::printable("\xef\xbf\xbe\xef\xbf\xbf") == "\uFFFD\uFFFD");  // no characters
   CHECK(utf8::characters("ğ🙂e\u0301") == Words{"ğ", "🙂", "e\u0301"});
 }
 
