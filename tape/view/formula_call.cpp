@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <vector>
 
 #include <microtape/core/format.hpp>
@@ -22,17 +23,17 @@ std::string joined(const std::vector<Index>& numbers) {
   return out;
 }
 
-/// The integers of a subscript, and the rank that they count in (0 if that is not known).
+/// The integers of a subscript, and the rank that they count in, if that is known.
 struct Subscript {
   std::vector<Index> numbers;
-  Index rank = 0;
+  std::optional<Index> rank;
   bool is_bound = true;
 
-  bool is_all() const { return rank > 0 && static_cast<Index>(numbers.size()) == rank; }
+  bool is_all() const { return rank == static_cast<Index>(numbers.size()); }
   /// The only axis, counted from the end; 0 if there are more, or the rank is not known.
   Index from_end() const {
     if (numbers.size() != 1) return 0;
-    return numbers[0] < 0 ? numbers[0] : std::min<Index>(numbers[0] - rank, 0);
+    return numbers[0] < 0 ? numbers[0] : std::min<Index>(numbers[0] - rank.value_or(0), 0);
   }
 };
 
@@ -44,7 +45,7 @@ Subscript read(const std::vector<Formula>& entries) {
     } else if (entry.kind == Kind::list) {
       for (const Formula& item : entry.children)
         result.numbers.push_back(static_cast<Index>(*item.value));
-      result.rank = static_cast<Index>(entry.value.value_or(0));
+      if (entry.value) result.rank = static_cast<Index>(*entry.value);
     } else {
       result.is_bound = false;
     }

@@ -108,6 +108,15 @@ TEST_CASE("names in MathML are escaped, indexed, and Greek where they are Greek"
   CHECK(to_mathml(name_formula("x\xef\xbf\xbfy\x01z")) == "<mi>x\xef\xbf\xbdy z</mi>");
 }
 
+TEST_CASE("a sum over all axes of a number, which has none, says so by no note") {
+  // Bug: sum[axes ](x).
+  const Formula axes = list_formula({}, 0);
+  const Formula f = substitute(
+      parse_formula(R"(\operatorname{sum}_{@axes}(@x) + \operatorname{rowsum}_{@axes}(@x))"),
+      {{"axes", {axes}}, {"x", {name_formula("x")}}});
+  CHECK(to_text(f) == "sum(x) + sum[all, kept](x)");
+}
+
 TEST_CASE("Unicode text has the signs of mathematics") {
   CHECK(unicode(R"(@c @Q @K^\top)") == "Q Kᵀ / √d");
   CHECK(unicode(R"(@y \odot (@x - @A^{2} \sqrt{2 \pi}))") == "y ⊙ (x − A² √(2 ⊙ π))");
