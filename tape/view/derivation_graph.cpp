@@ -1,5 +1,6 @@
 #include <microtape/tape/view/derivation_graph.hpp>
 
+#include <set>
 #include <string>
 
 #include <microtape/core/error.hpp>
@@ -64,17 +65,22 @@ std::vector<DerivationGraph::Link> DerivationGraph::find_links(NodeId id) const 
 void DerivationGraph::tell_names_apart() {
   // Count what each node and its adjoint may be called, with and without the number.
   std::map<std::string, int> uses;
+  std::set<std::string> with_number;
   for (NodeId id = 0; id <= y_; ++id) {
     if (!is_shown_[id]) continue;
-    const std::string name = node_name(tape_, id);
-    for (const std::string& whole : {name, cat(name, "#", id)}) {
+    const std::string name = node_name(tape_, id), numbered = cat(name, "#", id);
+    for (const std::string& whole : {name, numbered}) {
       ++uses[whole];
       ++uses["d" + whole];
     }
+    with_number.insert(numbered);
   }
   is_numbered_.assign(is_shown_.size(), false);
-  for (NodeId id = 0; id <= y_; ++id)
-    if (is_shown_[id] && has_name(id)) is_numbered_[id] = uses[node_name(tape_, id)] > 1;
+  for (NodeId id = 0; id <= y_; ++id) {
+    if (!is_shown_[id] || !has_name(id)) continue;
+    const std::string name = node_name(tape_, id);
+    is_numbered_[id] = uses[name] > 1 || with_number.contains("d" + name);
+  }
 }
 
 Formula DerivationGraph::numbered(NodeId id, std::string_view before) const {

@@ -72,6 +72,19 @@ TEST_CASE("a derivation in MathML is a table, well-formed whatever the names") {
   CHECK(mathml.find("<mi>a&lt;b&gt; &amp; \"c\" </mi>") != std::string::npos);
 }
 
+TEST_CASE("names that look like adjoints and numbers are told apart from these") {
+  // Bug: dX#1 was the second of two dX, and also the adjoint of X#1.
+  MicroTape tape;
+  const Var a = tape.leaf(normal({2}, 1), "dX"), b = tape.leaf(normal({2}, 2), "dX");
+  const Var c = tape.leaf(normal({2}, 3), "X#1");
+  CHECK(derived(tape, sum(a * b * c).named("L")) == R"(L = sum(dX#0 * dX#1 * X#1#2)
+given dL = 1:
+ddX#0 = dL * (X#1#2 * dX#1)
+ddX#1 = dL * (X#1#2 * dX#0)
+dX#1#2 = dL * (dX#0 * dX#1)
+)");
+}
+
 TEST_CASE("a derivation has the same bytes each time") {
   MicroTape tape;
   const Var c = attend(tape);
