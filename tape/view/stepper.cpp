@@ -13,6 +13,8 @@
 namespace microtape {
 namespace {
 
+constexpr std::size_t kMostOfWord = 40;  ///< columns
+
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first == text.npos) return {};
@@ -25,6 +27,11 @@ std::optional<std::size_t> whole_number(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return {};
   return value;
+}
+
+/// A word of the user's in an answer.
+std::string quoted(std::string_view word) {
+  return utf8::shortened(utf8::printable(word.substr(0, 4 * kMostOfWord)), kMostOfWord);
 }
 
 /// Whether a word is a command, or its first letter.
@@ -80,7 +87,7 @@ std::string Stepper::command(std::string_view line) {
   const auto count = [&]() -> std::size_t {
     if (rest.empty()) return 1;
     const std::optional<std::size_t> number = whole_number(rest);
-    if (!number) throw ValueError(cat("\"", utf8::printable(rest), "\" is no number of steps"));
+    if (!number) throw ValueError(cat("\"", quoted(rest), "\" is no number of steps"));
     return *number;
   };
   try {
@@ -102,7 +109,7 @@ std::string Stepper::command(std::string_view line) {
   } catch (const Error& error) {
     return cat(error.what(), "\n");
   }
-  return cat("There is no command \"", utf8::printable(word), "\"; `help` lists them.\n");
+  return cat("There is no command \"", quoted(word), "\"; `help` lists them.\n");
 }
 
 std::string Stepper::move_to(std::size_t position) {
@@ -138,12 +145,12 @@ Stepper::Target Stepper::find(std::string_view word) const {
     std::string same;
     std::optional<NodeId> found;
     for (NodeId id = 0; id < forward_count_; ++id) {
-      if (tape_->node(id).name() != name) continue;
+      const std::string_view given = tape_->node(id).name();
+      if (given.empty() || (given != name && utf8::printable(given) != name)) continue;
       same += cat(found ? ", #" : "#", id);
       if (found)
-        throw ValueError(cat("Several nodes are called ", utf8::printable(name), ", ", same,
-            " among them: give the "
-            "number."));
+        throw ValueError(cat("Several nodes are called ", quoted(name), ", ", same,
+            " among them: give the number."));
       found = id;
     }
     return found;
@@ -155,7 +162,7 @@ Stepper::Target Stepper::find(std::string_view word) const {
   for (NodeId id = 0; id < forward_count_; ++id)
     if (!tape_->node(id).name().empty())
       names += cat(names.empty() ? "; the names are " : ", ", node_name(*tape_, id));
-  throw ValueError(cat("There is no node ", utf8::printable(word), names, "."));
+  throw ValueError(cat("There is no node ", quoted(word), names, "."));
 }
 
 std::string Stepper::watch(std::string_view word) {
@@ -167,7 +174,7 @@ std::string Stepper::watch(std::string_view word) {
 
 std::string Stepper::unwatch(std::string_view word) {
   if (std::erase(watched_, std::string(word)) == 0)
-    throw ValueError(cat("Nothing called \"", utf8::printable(word), "\" is watched."));
+    throw ValueError(cat("Nothing called \"", quoted(word), "\" is watched."));
   return "";
 }
 

@@ -160,6 +160,17 @@ TEST_CASE("what is watched is shown after each step until it is not") {
   CHECK(contains(d.stepper.command("n"), "  watched:\n  a = 4\n"));
 }
 
+TEST_CASE("a name is found as it is shown") {
+  // Bug: one with a line end, which is shown as a space, could not be typed.
+  MicroTape tape;
+  const Var y = exp(tape.leaf(f64(0), "a\nb"));
+  Stepper stepper(tape, y, f64(1));
+  CHECK(
+      stepper.command("end").starts_with("Step 3 of 3, backward: from d#1 through #1 = exp(a b)"));
+  CHECK(stepper.command("print a b") == "  a b = 0\n");
+  CHECK(stepper.command("print da b") == "  da b = 1\n");
+}
+
 TEST_CASE("what a stepper does not understand it says, and stays") {
   Diamond d;
   d.stepper.command("n 3");
@@ -173,6 +184,12 @@ TEST_CASE("what a stepper does not understand it says, and stays") {
   CHECK(d.stepper.command("n many") == "\"many\" is no number of steps\n");
   CHECK(
       d.stepper.command("frob\x1b[2J") == "There is no command \"frob [2J\"; `help` lists them.\n");
+  // Bug: the whole of a word of five million letters came back.
+  const std::string long_word(1000, 'x');
+  CHECK(d.stepper.command(long_word) ==
+        "There is no command \"" + std::string(39, 'x') + "…\"; `help` lists them.\n");
+  CHECK(d.stepper.command("print " + long_word) ==
+        "There is no node " + std::string(39, 'x') + "…" + names);
   CHECK(d.stepper.position() == 3);
   CHECK_FALSE(d.stepper.has_quit());
   CHECK(d.stepper.command("quit").empty());
