@@ -9,6 +9,7 @@
 #include <microtape/core/format.hpp>
 #include <microtape/core/pool.hpp>
 #include <microtape/tape/finite.hpp>
+#include <microtape/tape/latex.hpp>
 #include <microtape/tape/record.hpp>
 
 namespace microtape {
@@ -84,12 +85,14 @@ Var MicroTape::leaf(Tensor value, std::string_view name, std::string_view latex)
   if (!is_floating(value.dtype()))
     throw DTypeError(cat("leaf: int64 has no derivative: value ", value.shape(),
         "; use constant(), or convert it with to(float32)"));
+  check_latex("leaf", name, latex);
   if (check_ == Check::finite) finite::check_source("leaf", NodeKind::leaf, name, value);
   return add_source(NodeKind::leaf, std::move(value), name, latex);
 }
 
 Var MicroTape::constant(Tensor value, std::string_view name, std::string_view latex) {
   if (!value.defined()) static_cast<void>(value.shape());  // throws, and says why
+  check_latex("constant", name, latex);
   if (check_ == Check::finite) finite::check_source("constant", NodeKind::constant, name, value);
   if (keep_ == Keep::needed) return Var(std::move(value), slot_, kNoNode);
   return add_source(NodeKind::constant, std::move(value), name, latex);

@@ -72,11 +72,12 @@ class MicroTape {
 
   /// A variable to differentiate with respect to.
   /// @throws DTypeError if the value is int64; ValueError if a Check::finite tape finds a NaN or an
-  ///         infinity in it
+  ///         infinity in it, or if the LaTeX is refused as by Var::named()
   Var leaf(Tensor value, std::string_view name = "", std::string_view latex = "");
 
   /// Data: named and drawn, but no adjoint is computed for it. Layers find the tape through it.
-  /// @throws ValueError if it has no value, or a Check::finite tape finds a NaN in it
+  /// @throws ValueError if it has no value, or a Check::finite tape finds a NaN in it, or as leaf()
+  ///         if the LaTeX is refused
   Var constant(Tensor value, std::string_view name = "", std::string_view latex = "");
 
   /// The leaf that stands for `parameter` on this tape; the same one each time, so that a parameter

@@ -1,6 +1,7 @@
 #include <microtape/tape/var.hpp>
 
 #include <microtape/core/error.hpp>
+#include <microtape/tape/latex.hpp>
 #include <microtape/tape/micro_tape.hpp>
 
 namespace microtape {
@@ -12,6 +13,7 @@ bool Var::is_active() const {
 
 const Var& Var::named(std::string_view name, std::string_view latex) const {
   MicroTape* tape = this->tape();
+  check_latex("named", name, latex);
   if (tape && node_ != kNoNode) tape->set_name(node_, name, latex);
   return *this;
 }

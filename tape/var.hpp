@@ -58,7 +58,9 @@ class Var {
 
   /// Gives the node a name, as the textbook writes it; `latex` if LaTeX writes it otherwise:
   /// `P.named("P_drop", R"(\tilde P)")`. Nothing happens without a node.
-  /// @throws TapeError if the tape has been cleared or destroyed
+  /// @throws TapeError if the tape has been cleared or destroyed; ValueError if the LaTeX would
+  ///         break a formula in math mode (a brace without its other, a $), or has a command that
+  ///         reads, writes or defines (\input, \def)
   const Var& named(std::string_view name, std::string_view latex = "") const;
 
  private:

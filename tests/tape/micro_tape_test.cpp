@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include <microtape/core/format.hpp>
 #include <microtape/tape/ops.hpp>
 
 #include "testing.hpp"
@@ -223,6 +224,50 @@ TEST_CASE("names are kept for text and for LaTeX, and may be given again") {
   CHECK(tape.node(p.node()).name() == "P");
   CHECK(tape.node(p.node()).latex() == "P");
   CHECK(tape.node(exp(x).node()).name().empty());
+}
+
+TEST_CASE("LaTeX that would break a formula is refused, and changes nothing") {
+  MicroTape tape;
+  const Var p = tape.leaf(f64(1), "P");
+  const std::string rule =
+      R"(; it stands in math mode: {} and \left \right in pairs, no $ % # & by itself, no \\, and no )"
+      "command that reads, writes or defines";
+  const std::pair<const char*, const char*> kWrong[] = {
+      {R"(\input{x})", R"(the command \input)"},
+      {R"(x\csname y\endcsname)", R"(the command \csname)"},
+      {"x}{", "a } without its {"},
+      {"{x", "a { without its }"},
+      {R"(\{x})", "a } without its {"},
+      {R"(\left(x)", R"(a \left without its \right)"},
+      {R"(x\right))", R"(a \right without its \left)"},
+      {R"({\left(x}\right))", "a } without its {"},
+      {"x % y", "% by itself"},
+      {"$x$", "$ by itself"},
+      {R"(x\\y)", R"(a \\)"},
+      {R"(x\)", R"(a \ at the end)"},
+      {"x_", "a ^ or _ of nothing"},
+      {"{x^ }", "a ^ or _ of nothing"},
+      {"x_^2", "a ^ or _ of nothing"},
+  };
+  for (const auto& [latex, wrong] : kWrong) {
+    const std::string end = cat(": ", wrong, ": LaTeX \"", latex, "\" of \"S\"", rule);
+    CHECK_THROWS_MATCHES(p.named("S", latex), ValueError, says("named" + end));
+    CHECK_THROWS_MATCHES(tape.leaf(f64(1), "S", latex), ValueError, says("leaf" + end));
+    CHECK_THROWS_MATCHES(tape.constant(f64(1), "S", latex), ValueError, says("constant" + end));
+  }
+  CHECK(tape.size() == 1);
+  CHECK(tape.node(p.node()).name() == "P");
+  for (const char* right : {R"(\tilde P)", R"(\left\{x\right\})", R"(W^{(1)}_{\text{in}\%})", "ğ",
+           "x'", R"(\mathcal{L}\,\#1)", R"(\left(\frac{a}{b}\right))"})
+    CHECK(tape.node(p.named("P", right).node()).latex() == right);
+}
+
+TEST_CASE("a name is text, also of a recorded adjoint and when it is given twice") {
+  MicroTape tape;
+  const Var x = tape.leaf(f64(1), "}{", "}{");
+  const Var dx = backward(square(x).named("$"), Record::yes)[x];
+  CHECK(tape.node(dx.node()).name() == "d}{");
+  CHECK(tape.node(dx.node()).latex() == "d}{");
 }
 
 TEST_CASE("values on a tape do not change when a Tensor that they came from is written to") {
