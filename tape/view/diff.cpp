@@ -112,7 +112,12 @@ class Overlay {
       compare("named ", utf8::printable(after.name()), utf8::printable(before.name()));
     if (before.op() != after.op()) return out;
     compare("formula ", std::string(after.formula()), std::string(before.formula()));
-    compare("", joined(attribute_texts(after)), joined(attribute_texts(before)));
+    const std::string now = joined(attribute_texts(after)), was = joined(attribute_texts(before));
+    // Four digits are enough where they tell the two apart.
+    if (now != was)
+      compare("", now, was);
+    else
+      compare("", exact_attributes(after), exact_attributes(before));
     return out;
   }
 

@@ -21,10 +21,8 @@ const Edge* counterpart(const Node& a, const Edge& edge, const Node& b) {
 
 /// Everything but the name and the inputs.
 std::string kind_of(const Node& node) {
-  std::string text = cat(static_cast<int>(node.kind()), " ", node.op(), " ", node.shape(), " ",
-      node.dtype(), " ", node.formula());
-  for (const std::string& attribute : attribute_texts(node)) text += " " + attribute;
-  return text;
+  return cat(static_cast<int>(node.kind()), " ", node.op(), " ", node.shape(), " ", node.dtype(),
+      " ", node.formula(), " ", exact_attributes(node));
 }
 
 class Matcher {
@@ -165,6 +163,14 @@ class Matcher {
 };
 
 }  // namespace
+
+std::string exact_attributes(const Node& node) {
+  std::string text;
+  for (const Attribute& attribute : node.attributes())
+    text += cat(text.empty() ? "" : ", ", attribute.name, " = ",
+        attribute.is_list ? cat(attribute.list) : exact(attribute.number));
+  return text;
+}
 
 std::vector<std::string> attribute_texts(const Node& node) {
   std::vector<std::string> out;

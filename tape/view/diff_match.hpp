@@ -16,7 +16,9 @@ struct Matching {
 
 Matching match(const MicroTape& expected, const MicroTape& actual);
 
-/// "axis = -1" and so on.
+/// The fixed arguments, "axis = -1" and so on, numbers with four digits.
 std::vector<std::string> attribute_texts(const Node& node);
+/// The same with all digits.
+std::string exact_attributes(const Node& node);
 
 }  // namespace microtape

@@ -61,6 +61,16 @@ TEST_CASE("equal graphs are the same, in whatever order and under whatever numbe
   CHECK(diff(MicroTape(), MicroTape()).is_same());
 }
 
+TEST_CASE("numbers of ops differ when they differ in the last bit, and are written out then") {
+  // Bug: four digits were compared, and these graphs were called the same.
+  MicroTape a, b;
+  exp(2.00001 * a.leaf(f64(1), "x"));
+  exp(2.00002 * b.leaf(f64(1), "x"));
+  CHECK(to_text(diff(a, b)) ==
+        "2 the same, 0 missing, 0 extra, 1 changed\n"
+        "changed  #1 = 2.00002 x  (scale [], c = 2): c = 2.00002, not c = 2.00001\n");
+}
+
 TEST_CASE("a student's graph against the reference: a scale that was forgotten") {
   CHECK(compare_tapes(fused, unscaled) ==
         "5 the same, 0 missing, 0 extra, 1 changed\n"
