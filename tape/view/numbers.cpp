@@ -54,13 +54,19 @@ std::vector<std::string> aligned(const Array& x) {
 
 Summary summary_of(const Tensor& tensor) {
   Summary out{INFINITY, -INFINITY, 0};
-  double squares = 0;
-  for (const double value : to_array(tensor).values) {
+  const std::vector<double> values = to_array(tensor).values;
+  for (const double value : values) {
     out.min = std::fmin(out.min, value);
     out.max = std::fmax(out.max, value);
-    squares += value * value;
   }
-  out.norm = std::sqrt(squares);
+  // Square no number whose square is not finite, or 0.
+  const double largest = std::fmax(-out.min, out.max);
+  const bool is_usual =
+      (largest > 1e-140 && largest < 1e140) || !(largest > 0 && largest < INFINITY);
+  const double unit = is_usual ? 1 : largest;
+  double squares = 0;
+  for (const double value : values) squares += (value / unit) * (value / unit);
+  out.norm = unit * std::sqrt(squares);
   return out;
 }
 
