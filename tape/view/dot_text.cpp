@@ -14,20 +14,13 @@ constexpr std::size_t kMostColumns = 300;  ///< of a text: dot reads no label ab
 /// written &#92;, and reads \\ as a backslash.
 std::string escaped(std::string_view text) {
   std::string out;
-  for (const std::string& character : utf8::characters(text)) {
-    const char c = character[0];
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
+  for (const char c : utf8::escaped(utf8::printable(text))) {
+    if (c == '"')
       out += "&quot;";
     else if (c == '\\')
       out += R"(\\)";
     else
-      out += character;
+      out += c;
   }
   return out;
 }

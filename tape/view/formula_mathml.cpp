@@ -7,20 +7,7 @@ namespace microtape {
 namespace {
 
 /// Text as XML has it.
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : utf8::printable(text)) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else
-      out += c;
-  }
-  return out;
-}
+std::string escaped(const std::string& text) { return utf8::escaped(utf8::printable(text)); }
 
 std::string element(const std::string& tag, const std::string& inside) {
   return "<" + tag + ">" + inside + "</" + tag + ">";

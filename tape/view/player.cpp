@@ -18,20 +18,7 @@ namespace microtape {
 namespace {
 
 /// Text for HTML.
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : utf8::drawable(text)) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else
-      out += c;
-  }
-  return out;
-}
+std::string escaped(std::string_view text) { return utf8::escaped(utf8::drawable(text)); }
 
 /// JSON for a <script> element: nothing in it looks like the end of one.
 std::string embeddable(const std::string& json) {

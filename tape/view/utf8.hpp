@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-// Text in columns of a terminal. Internal to tape/view.
+// Text in columns of a terminal, and in markup. Internal to tape/view.
 
 namespace microtape::utf8 {
 
@@ -18,6 +18,9 @@ std::string printable(std::string_view text);
 /// A UTF-8 text as XML may have it: line ends and tabs stay, any other control character, what is
 /// no character and a byte that is not UTF-8 become U+FFFD.
 std::string drawable(std::string_view text);
+
+/// The text with & < > as XML and HTML write them.
+std::string escaped(std::string_view text);
 
 /// How many columns a terminal gives a text: 2 for emoji and East Asian characters, 1 for any
 /// other, Turkish letters among them.
