@@ -30,6 +30,9 @@ struct Options {
 
   /// What rounding may do to a result of a few hundred operations.
   double tolerance() const { return dtype == float64 ? 1e-12 : 2e-4; }
+  heads::RowSum row_sum() const {
+    return break_it ? heads::RowSum::forgotten : heads::RowSum::taken_off;
+  }
 };
 
 std::string joined(const std::vector<std::string>& words) {
@@ -174,7 +177,7 @@ void read_sentence(const Options& options, show::Verdict& verdict) {
 
   std::printf("\nThe closed form, by plain loops, beside the tape:\n\n");
   const heads::Chain chain =
-      heads::closed_form_chain({Q.value(), K.value(), V.value(), {}, dC}, options.break_it);
+      heads::closed_form_chain({Q.value(), K.value(), V.value(), {}, dC}, options.row_sum());
   const heads::Recorded recorded{Q, K, V, S, P, C, g};
   verdict.add(heads::compare_chain(chain, recorded, options.tolerance()));
   std::printf("\nWhat must hold whatever the numbers are (<A, B> is the sum of A * B):\n\n");
@@ -261,7 +264,7 @@ void pytorch(const Options& options, show::Verdict& verdict) {
   const heads::Chain chain =
       heads::closed_form_chain({recorded.Q.value(), recorded.K.value(), recorded.V.value(),
                                    heads::mask_of(tape), g[recorded.C].value()},
-          options.break_it);
+          options.row_sum());
   verdict.add(heads::compare_chain(chain, recorded, options.tolerance()));
   std::printf("\nAnd the invariants:\n\n");
   heads::check_invariants(recorded, options.tolerance(), verdict);

@@ -16,7 +16,8 @@ constexpr std::size_t kMostIndent = 20;
 
 /// Colours by Okabe and Ito, made lighter for the ground: told apart by all, and of different
 /// lightness; the shape says the same once more.
-std::string_view style_of(const Node& node, bool is_used) {
+std::string_view style_of(const MicroTape& tape, const Graph& graph, NodeId id) {
+  const Node& node = tape.node(id);
   switch (node.kind()) {
     case NodeKind::leaf:
       return R"(shape=box, style=filled, fillcolor="#cfe6f7", color="#0072b2", penwidth=2.4)";
@@ -27,7 +28,7 @@ std::string_view style_of(const Node& node, bool is_used) {
     case NodeKind::op:
       break;
   }
-  if (!is_used)
+  if (!graph.is_used[id])
     return R"(shape=box, style="filled,rounded", peripheries=2, fillcolor="#d3efe3", color="#00694e")";
   if (node.is_backward())
     return R"(shape=box, style="filled,rounded", fillcolor="#fdeee2", color="#a03c00")";
@@ -63,8 +64,7 @@ class Printer {
  private:
   std::string item(const Graph::Item& item, std::string_view indent) const {
     const bool is_node = item.kind == Graph::Item::Kind::node;
-    const std::string_view style =
-        is_node ? style_of(tape_.node(item.index), graph_.is_used[item.index]) : kBoxStyle;
+    const std::string_view style = is_node ? style_of(tape_, graph_, item.index) : kBoxStyle;
     const std::string name = item_id(item), rows = is_node ? node(item.index) : box(item.index);
     return cat(indent, name, " [id=\"", dot::kPrefix, "_", name, "\", ", style, ",\n", indent,
         "  label=<", dot::table(rows), ">];\n");

@@ -38,13 +38,15 @@ Shape product_shape(const Shape& a, const Shape& b) {
   return Shape(extents);
 }
 
+enum class Reduced { dropped, kept };
+
 /// Without some axes, or with 1 in their place.
-Shape reduced(const Shape& shape, const Indices& axes, bool keeps) {
+Shape reduced(const Shape& shape, const Indices& axes, Reduced how) {
   const Indices gone = normalize_axes("shape_of", shape, axes);
   Indices left;
   for (Index axis = 0; axis < shape.rank(); ++axis) {
     const bool is_gone = std::find(gone.begin(), gone.end(), axis) != gone.end();
-    if (!is_gone || keeps) left.push_back(is_gone ? 1 : shape[axis]);
+    if (!is_gone || how == Reduced::kept) left.push_back(is_gone ? 1 : shape[axis]);
   }
   return Shape(left);
 }
@@ -71,11 +73,11 @@ Shape find_call(const Formula& f) {
   const Indices at = integers(f);
   const std::string& name = f.text;
   if (is_elementwise(f) || is_one_of(name, kKeeping)) return x;
-  if (is_one_of(name, kDropping)) return reduced(x, at, false);
-  if (is_one_of(name, kReducing)) return reduced(x, at, true);
+  if (is_one_of(name, kDropping)) return reduced(x, at, Reduced::dropped);
+  if (is_one_of(name, kReducing)) return reduced(x, at, Reduced::kept);
   if (name == "gather") return find(f.children.at(1));
   if (name == "slice" && at.size() == 3) return x.with(at[0], at[2] - at[1]);
-  if (name == "select" && at.size() == 2) return reduced(x, at[0], false);
+  if (name == "select" && at.size() == 2) return reduced(x, at[0], Reduced::dropped);
   if (name == "permute") {
     Indices extents = at;
     for (Index& extent : extents) extent = x[extent];

@@ -44,7 +44,8 @@ struct Look {
   std::string_view open, close, style;
 };
 
-Look look_of(const Node& node, bool is_used) {
+Look look_of(const MicroTape& tape, const Graph& graph, NodeId id) {
+  const Node& node = tape.node(id);
   switch (node.kind()) {
     case NodeKind::leaf:
       return {"[", "]", "leaf"};
@@ -55,7 +56,7 @@ Look look_of(const Node& node, bool is_used) {
     case NodeKind::op:
       break;
   }
-  if (!is_used) return {"([", "])", "output"};
+  if (!graph.is_used[id]) return {"([", "])", "output"};
   return {"(", ")", node.is_backward() ? "backward" : "op"};
 }
 
@@ -98,7 +99,7 @@ class Printer {
     if (item.kind == Graph::Item::Kind::box)
       return cat(id(item), "[[\"", escaped(region_name(tape_, graph_, item.index)), "<br/>",
           escaped(region_detail(tape_, graph_, item.index, Graph::Item::Kind::box)), "\"]]:::box");
-    const Look look = look_of(tape_.node(item.index), graph_.is_used[item.index]);
+    const Look look = look_of(tape_, graph_, item.index);
     return cat(id(item), look.open, "\"", node(item.index), "\"", look.close, ":::", look.style);
   }
 

@@ -34,13 +34,13 @@ constexpr int kNoProgram = 127, kNoTime = 126;
 class Scratch {
  public:
   explicit Scratch(const std::string& op) : op_(op), file_(std::tmpfile(), std::fclose) {
-    check(file_ != nullptr);
+    if (!file_) fail();
   }
   int descriptor() const { return fileno(file_.get()); }
 
   void write(const std::string& text) {
-    check(std::fwrite(text.data(), 1, text.size(), file_.get()) == text.size());
-    check(std::fflush(file_.get()) == 0);
+    const bool is_written = std::fwrite(text.data(), 1, text.size(), file_.get()) == text.size();
+    if (!is_written || std::fflush(file_.get()) != 0) fail();
     std::rewind(file_.get());
   }
   std::string read() {
@@ -49,13 +49,13 @@ class Scratch {
     char buffer[4096];
     while (const std::size_t bytes = std::fread(buffer, 1, sizeof buffer, file_.get()))
       text.append(buffer, bytes);
-    check(!std::ferror(file_.get()));
+    if (std::ferror(file_.get())) fail();
     return text;
   }
 
  private:
-  void check(bool is_ok) const {
-    if (!is_ok) throw FileError(cat(op_, ": cannot use a temporary file: ", std::strerror(errno)));
+  [[noreturn]] void fail() const {
+    throw FileError(cat(op_, ": cannot use a temporary file: ", std::strerror(errno)));
   }
 
   std::string op_;

@@ -5,6 +5,7 @@
 
 #include <microtape/core/format.hpp>
 #include <microtape/tape/view/equation.hpp>
+#include <microtape/tape/view/graph_options.hpp>
 #include <microtape/tape/view/numbers.hpp>
 #include <microtape/tape/view/utf8.hpp>
 
@@ -40,6 +41,7 @@ struct Row {
 /// The widths of the columns; 0: the column is not there.
 struct Layout {
   std::size_t number, name, equation, shape, value, adjoint;
+  Show adjoints;  ///< below the values, if they have no column
 };
 
 std::size_t widest(const Lines& lines) {
@@ -66,8 +68,9 @@ Row row_of(const MicroTape& tape, NodeId id, const Sweep* sweep) {
 
 /// Gives each column what it needs, and the equation what is left; the adjoints stand beside the
 /// values if there is room.
-Layout layout_of(const std::vector<Row>& rows, bool has_adjoints) {
-  Layout need{1, 4, 8, 5, 5, 7};  // the headings
+Layout layout_of(const std::vector<Row>& rows, Show adjoints) {
+  const bool has_adjoints = adjoints == Show::yes;
+  Layout need{1, 4, 8, 5, 5, 7, adjoints};  // the headings
   for (const Row& row : rows) {
     need.number = std::max(need.number, row.number.size());
     need.name = std::max(need.name, utf8::display_width(row.name));
@@ -118,10 +121,9 @@ std::string line_up(const std::vector<Lines>& cells, const std::vector<std::size
 
 class Table {
  public:
-  Table(const Layout& layout, bool has_adjoints)
+  explicit Table(const Layout& layout)
       : layout_(layout),
         widths_{layout.number, layout.name, layout.equation, layout.shape, layout.value},
-        has_adjoints_(has_adjoints),
         is_beside_(layout.adjoint > 0) {
     if (is_beside_) widths_.push_back(layout.adjoint);
   }
@@ -140,7 +142,7 @@ class Table {
         row.value.lines(layout_.value)};
     if (is_beside_) cells.push_back(row.adjoint.lines(layout_.adjoint));
     std::string out = line_up(cells, widths_);
-    if (!has_adjoints_ || is_beside_ || !row.is_active) return out;
+    if (layout_.adjoints == Show::no || is_beside_ || !row.is_active) return out;
     const std::string name = cat("d", row.name.empty() ? cat("#", row.number) : row.name);
     cells = {{}, utf8::wrapped(name, layout_.name), {}, {}, row.adjoint.lines(layout_.value)};
     return out + line_up(cells, widths_);
@@ -153,7 +155,6 @@ class Table {
 
   Layout layout_;
   std::vector<std::size_t> widths_;
-  bool has_adjoints_;
   bool is_beside_;  ///< the adjoints have a column of their own
 };
 
@@ -173,8 +174,7 @@ std::string heading(const MicroTape& tape, std::uint32_t scope) {
 std::string to_text(const MicroTape& tape, const Sweep* sweep) {
   std::vector<Row> rows;
   for (NodeId id = 0; id < tape.size(); ++id) rows.push_back(row_of(tape, id, sweep));
-  const bool has_adjoints = sweep != nullptr;
-  const Table table(layout_of(rows, has_adjoints), has_adjoints);
+  const Table table(layout_of(rows, sweep ? Show::yes : Show::no));
   std::string out = table.head();
   std::uint32_t scope = 0;
   for (NodeId id = 0; id < tape.size(); ++id) {

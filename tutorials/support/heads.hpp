@@ -37,8 +37,10 @@ inline Matrix matrix(const Tensor& x, Index i) {
   return m;
 }
 
-/// @param forget_row_sum  plant the classic mistake dS = P * dP
-inline Chain closed_form_chain(const Attention& a, bool forget_row_sum) {
+/// Whether dS = P * (dP - rowsum(dP * P)), or the classic mistake dS = P * dP.
+enum class RowSum { taken_off, forgotten };
+
+inline Chain closed_form_chain(const Attention& a, RowSum row_sum) {
   const Index tq = a.Q.extent(-2), tk = a.K.extent(-2);
   const Index count = a.Q.size() / (tq * a.Q.extent(-1));
   std::vector<double> S, P, C, dV, dP, dS, dQ, dK;
@@ -51,7 +53,7 @@ inline Chain closed_form_chain(const Attention& a, bool forget_row_sum) {
                             : Matrix(static_cast<std::size_t>(tq), static_cast<std::size_t>(tk));
     closed_form::Head h =
         closed_form::head(matrix(a.Q, i), matrix(a.K, i), matrix(a.V, i), mask, matrix(a.dC, i));
-    if (forget_row_sum)
+    if (row_sum == RowSum::forgotten)
       for (std::size_t j = 0; j < h.dS.numbers.size(); ++j)
         h.dS.numbers[j] = h.P.numbers[j] * h.dP.numbers[j];
     append(S, h.S), append(P, h.P), append(C, h.C), append(dV, h.dV);
