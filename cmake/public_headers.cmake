@@ -20,6 +20,7 @@ set(public_headers
   tape/backward.hpp
   tape/checkpoint.hpp
   tape/compare.hpp
+  tape/diagnose.hpp
   tape/function_ref.hpp
   tape/functional.hpp
   tape/gradcheck.hpp
