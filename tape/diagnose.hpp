@@ -12,14 +12,14 @@ namespace microtape {
 /// What diagnose() found about the rules of an op: the first input whose adjoint is wrong.
 struct Diagnosis {
   bool right = true;       ///< every derivative agrees on every sample
-  std::string input;       ///< the operand whose adjoint is wrong; "y" if the value itself is
+  std::string input;       ///< the operand whose adjoint is wrong; empty if the value itself is
   std::size_t sample = 0;  ///< the first sample on which it is wrong
   std::string shapes;      ///< "dW has shape [2, 3], W has shape [3, 2]"; then no element is told
   Indices index;           ///< the worst element of it
   double adjoint = 0;      ///< what the rule gave there
   double expected = 0;     ///< what is right there
   std::string cause;       ///< the known mistake that gives exactly these numbers; empty: none does
-  std::string look;        ///< the step to look at; may be empty
+  std::string look;        ///< the step to look at: "the sign of this term"; may be empty
   std::vector<std::string>
       broken;           ///< at most two: "each row of dx must sum to 0; row 0 sums to 1"
   std::string pattern;  ///< which elements are wrong: "all elements", "row 1", "the diagonal"
@@ -40,6 +40,9 @@ struct DiagnoseOptions {
 /// term, a sum over the wrong axis ..) is made in the formulas that `right` recorded, and one is
 /// named only if it gives the numbers of `written` on every sample. If two that differ both do, the
 /// cause tells both.
+///
+/// Numbers agree if they differ by no more than 1e-10 of the largest derivative by the same input
+/// (at least 1).
 ///
 /// @param written  inputs -> y, the function in question
 /// @param right    inputs -> y, computed by ops whose rules are right, and have formulas

@@ -17,15 +17,9 @@ using Kind = Formula::Kind;
 /// What can be taken over other axes.
 constexpr std::array<std::string_view, 9> kOverAxes{
     "sum", "rowsum", "mean", "rowmean", "max", "logsumexp", "ismax", "softmax", "logsoftmax"};
-constexpr std::string_view kMany =
-    "one number takes part in many results: their adjoints are summed";
+constexpr std::string_view kMany = "the sum over all results in which one number takes part";
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kMeans{
     {{"sum", "mean"}, {"rowsum", "rowmean"}}};
-
-bool is_reduction(const Formula& f) {
-  return std::any_of(kMeans.begin(), kMeans.end(),
-      [&](const auto& pair) { return is_call(f, pair.first) || is_call(f, pair.second); });
-}
 
 /// "each row": what one sum is taken of.
 std::string extent_of(const Indices& axes, const Shape& shape) {
@@ -44,21 +38,33 @@ Formula over(Formula call, const Indices& axes, Index rank) {
   return call;
 }
 
+/// "sum", of a row sum too.
+std::string noun_of(const Formula& f) {
+  return f.text.starts_with("row") ? f.text.substr(3) : f.text;
+}
+
 /// The same over another axis, or over all.
 Mistakes other_axes(const Formula& f, const Shape& from) {
   Mistakes out;
   const Indices axes = normalize_axes("diagnose", from, axes_of(f));
   const auto add = [&](std::string key, const Indices& other) {
     if (other == axes) return;
-    const std::string name = f.text.starts_with("row") ? f.text.substr(3) : f.text;
     out.push_back({std::move(key), over(f, other, from.rank()),
-        cat("the ", name, " of ", to_text(f.children[0]), " is over ", extent_of(other, from),
+        cat("the ", noun_of(f), " of ", to_text(f.children[0]), " is over ", extent_of(other, from),
             " instead of ", extent_of(axes, from)),
-        "over which axis, and which elements belong together?"});
+        "the axis: which elements belong together?"});
   };
   Indices all;
   for (Index axis = 0; axis < from.rank(); ++axis) all.push_back(axis);
   add("all", all);
+  // One number for all, where one for each column was due.
+  if (const auto shape = shape_of(f); shape != shape_of(over(f, all, from.rank()))) {
+    Formula spread = call_of("broadcast", over(f, all, from.rank()));
+    spread.shape = shape;
+    out.push_back(out.back());
+    out.back().key = "all, spread";
+    out.back().formula = spread;
+  }
   // Counted from the front and from the end: of samples of other ranks one of the two is the same.
   for (Index axis = 0; axis < from.rank(); ++axis) {
     add(cat("axis ", axis), axis);
@@ -95,31 +101,30 @@ Mistakes wrong_sum(const Formula& f, const Evidence&) {
   const auto from = shape_of(f.children[0]);
   if (!from) return {};
   Mistakes out = other_axes(f, *from);
-  if (!is_reduction(f)) return out;
   for (const auto& [sum, mean] : kMeans) {
-    const bool is_sum = f.text == sum;
-    if (!is_sum && f.text != mean) continue;
+    if (f.text != sum && f.text != mean) continue;
+    const std::string inside = to_text(f.children[0]);
+    const std::string what = cat("of ", inside, " over ", extent_of(axes_of(f), *from));
     Formula other = f;
-    other.text = is_sum ? mean : sum;
-    out.push_back(changed("mean", f, other,
-        is_sum ? "a mean stands where the sum belongs" : "a sum stands where the mean belongs",
-        is_sum ? "nothing divides by the number of elements here"
-               : "divide by the number of elements"));
-    const std::string what = cat("the ", is_sum ? "sum " : "mean ", to_text(f), " is missing");
-    out.push_back({"none", f.children[0], cat(what, ": ", to_text(f.children[0]), " stands there"),
-        std::string(kMany)});
-    if (is_sum)
-      for (const End end : {End::first, End::last}) {
-        const std::string_view text = end == End::first ? "first" : "last";
-        out.push_back({std::string(text), slice_of(f, *from, end),
-            cat(what, ": only its ", text, " part is taken"), std::string(kMany)});
-      }
+    other.text = f.text == sum ? mean : sum;
+    out.push_back({"mean", other,
+        cat("the ", noun_of(other), " ", what, " stands where the ", noun_of(f), " belongs"),
+        "the division by the number of elements"});
+    const std::string is_missing = cat("the ", noun_of(f), " ", what, " is missing: ");
+    out.push_back(
+        {"none", f.children[0], cat(is_missing, inside, " stands there"), std::string(kMany)});
+    if (f.text == mean) continue;
+    for (const End end : {End::first, End::last}) {
+      const std::string_view text = end == End::first ? "first" : "last";
+      out.push_back({std::string(text), slice_of(f, *from, end),
+          cat(is_missing, "only its ", text, " part is taken"), std::string(kMany)});
+    }
   }
   return out;
 }
 
 Mistakes wrong_matrix(const Formula& f, const Evidence&) {
-  constexpr std::string_view kLook = "write the shapes below each factor: they must fit";
+  constexpr std::string_view kLook = "the shapes below the factors: they must fit";
   Mistakes out;
   if (f.kind == Kind::transpose) {
     const Formula& a = f.children[0];
@@ -129,7 +134,7 @@ Mistakes wrong_matrix(const Formula& f, const Evidence&) {
     reshaped.shape = shape_of(f);
     if (reshaped.shape)
       out.push_back(changed("reshape", f, reshaped, "a reshape stands where the transpose belongs",
-          "a reshape leaves the order of the numbers"));
+          "the reshape, which leaves the numbers in their order"));
   }
   if (!is_matrix_product(f)) return out;
   const Formula &a = f.children[0], &b = f.children[1];

@@ -18,6 +18,14 @@ Distance distance(const Array& a, const Array& b) {
   return out;
 }
 
+double rounding_of(const Array& numbers) {
+  constexpr double kTolerance = 1e-10;
+  double largest = 1;
+  for (const double value : numbers.values)
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+  return kTolerance * largest;
+}
+
 bool is_right(const Evidence& e) { return distance(e.found, e.right).value <= e.allowed; }
 
 bool reproduces(const Array& numbers, const Evidence& e) {

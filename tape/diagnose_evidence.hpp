@@ -53,6 +53,9 @@ struct Distance {
 };
 Distance distance(const Array& a, const Array& b);
 
+/// What may remain of rounding: 1e-10 of the largest number (at least 1).
+double rounding_of(const Array& numbers);
+
 /// Whether what was found is right.
 bool is_right(const Evidence& evidence);
 

@@ -17,9 +17,8 @@ constexpr NodeId kMostOps = 24;
 
 class Recorder {
  public:
-  Recorder(const MicroTape& tape, const Var& y, const Tensor& g) : tape_(tape), y_(y) {
+  Recorder(const MicroTape& tape, const Var& y) : tape_(tape), y_(y) {
     names_.resize(y.node() + 1);
-    adjoint_ = named(unused("g"), g);
   }
 
   void add_leaf(const Var& leaf, const std::string& name) {
@@ -28,8 +27,9 @@ class Recorder {
     out_.operands.push_back(*names_[leaf.node()]);
   }
 
-  Recorded run(std::span<const Var> leaves) {
+  Recorded run(std::span<const Var> leaves, const Tensor& g) {
     name_values();
+    adjoint_ = named(unused("g"), g);
     out_.operands.push_back(*names_[y_.node()]);
     out_.operands.push_back(adjoint_);
     out_.contributions.resize(leaves.size());
@@ -61,12 +61,17 @@ class Recorder {
     }
   }
 
-  /// "standardize(x)".
+  /// "(1 + x * x)", or "standardize(x)" if its formula is long.
   std::string called(NodeId id) const {
+    constexpr std::size_t kLong = 24;
+    const Formula f = forward_equation(tape_, id, [&](NodeId input) { return *names_[input]; });
+    const std::string text = f.kind == Formula::Kind::call ? to_text(f) : cat("(", to_text(f), ")");
+    if (text.size() <= kLong) return text;
     std::string inputs;
     for (const Edge& edge : tape_.node(id).edges())
       inputs += cat(inputs.empty() ? "" : ", ", to_text(*names_[edge.input()]));
-    return inputs.empty() ? node_name(tape_, id) : cat(tape_.node(id).op(), "(", inputs, ")");
+    return inputs.size() <= kLong ? cat(tape_.node(id).op(), "(", inputs, ")")
+                                  : node_name(tape_, id);
   }
 
   std::string unused(std::string name) const {
@@ -117,9 +122,9 @@ class Recorder {
 Recorded recorded_adjoints(const MicroTape& tape, std::span<const Var> leaves,
     std::span<const std::string> names, const Var& y, const Tensor& g) {
   if (!y.is_active()) return {std::vector<std::vector<Formula>>(leaves.size()), {}, {}, {}};
-  Recorder recorder(tape, y, g);
+  Recorder recorder(tape, y);
   for (std::size_t k = 0; k < leaves.size(); ++k) recorder.add_leaf(leaves[k], names[k]);
-  return recorder.run(leaves);
+  return recorder.run(leaves, g);
 }
 
 std::optional<Formula> sum_of_contributions(

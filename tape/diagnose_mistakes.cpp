@@ -14,12 +14,15 @@ namespace {
 
 using Kind = Formula::Kind;
 
+constexpr std::string_view kSumOrMean = "the sum, or the mean";
+
 /// The simplest first: the first of several that come to the same is told.
 constexpr Rewrite kCatalogue[] = {
     missing_term,
     wrong_sign,
     wrong_sum,
     missing_factor,
+    wrong_power,
     factor_twice,
     other_operand,
     wrong_matrix,
@@ -27,16 +30,41 @@ constexpr Rewrite kCatalogue[] = {
     wrong_function,
 };
 
+/// The cause, with the part that has changed if that is short.
+std::string told(const Mistake& mistake) {
+  constexpr std::size_t kLong = 90;
+  if (!mistake.before) return mistake.cause;
+  const std::string texts = cat(to_text(*mistake.after), " instead of ", to_text(*mistake.before));
+  return texts.size() > kLong ? mistake.cause : cat(mistake.cause, ": ", texts);
+}
+
 /// One kind of mistake, at every place.
 Mistakes everywhere(const Formula& f, Rewrite rewrite, const Evidence& e) {
   if (f.is_number()) return {};
   Mistakes out = rewrite(f, e);
+  for (Mistake& mistake : out) {
+    mistake.from = f;
+    mistake.to = mistake.formula;
+  }
   for (std::size_t i = 0; i < f.children.size(); ++i)
     for (Mistake& mistake : everywhere(f.children[i], rewrite, e)) {
       mistake.key = cat(i, ".", mistake.key);
       mistake.formula = with_child(f, i, std::move(mistake.formula));
+      // rowsum(g) instead of rowsum(g * y) says more than g instead of g * y.
+      if (f.children.size() == 1 && mistake.before == f.children[i]) {
+        mistake.before = f;
+        mistake.after = mistake.formula;
+      }
       out.push_back(std::move(mistake));
     }
+  return out;
+}
+
+/// The formula with something else in place of a part, wherever that stands.
+Formula replaced(const Formula& f, const Formula& part, const Formula& by) {
+  if (f == part) return by;
+  Formula out = f;
+  for (Formula& child : out.children) child = replaced(child, part, by);
   return out;
 }
 
@@ -44,10 +72,9 @@ bool is_sum(const Formula& f) {
   return (f.kind == Kind::add || f.kind == Kind::subtract) && !f.is_number();
 }
 
-/// Whether f (a + b) = f a + f b, for its child at i.
-bool distributes(const Formula& f, std::size_t i) {
-  return f.kind == Kind::negate || f.kind == Kind::product || f.kind == Kind::hadamard ||
-         (f.kind == Kind::divide && i == 0);
+/// Whether it is linear in each child.
+bool distributes(const Formula& f) {
+  return f.kind == Kind::negate || f.kind == Kind::product || f.kind == Kind::hadamard;
 }
 
 /// a * 1 = a
@@ -64,8 +91,8 @@ Formula expanded(Formula f) {
     for (Formula& child : f.children) child = expanded(std::move(child));
     return f;
   }
+  if (!distributes(f)) return f;
   for (std::size_t i = 0; i < f.children.size(); ++i) {
-    if (!distributes(f, i)) continue;
     const Formula child = expanded(f.children[i]);
     if (!is_sum(child)) continue;
     const auto part = [&](std::size_t k) {
@@ -74,14 +101,6 @@ Formula expanded(Formula f) {
     return formula(child.kind, {part(0), part(1)});
   }
   return f;
-}
-
-/// The formula with something else in place of a name.
-Formula replaced(const Formula& f, const Formula& name, const Formula& by) {
-  if (f.kind == Kind::name && f.text == name.text) return by;
-  Formula out = f;
-  for (Formula& child : out.children) child = replaced(child, name, by);
-  return out;
 }
 
 /// Only some of several uses counted.
@@ -93,7 +112,7 @@ Mistakes lost_contribution(const Evidence& e, const std::string& input) {
     if (const auto sum = sum_of_contributions(left, e.right.shape))
       out.push_back({std::move(key), *sum,
           cat(input, " is used ", uses, " times, and ", what, ": one overwrites another"),
-          "each use adds to the adjoint: add them up"});
+          "the adding up: a contribution must not overwrite another"});
   };
   for (std::size_t i = 0; i < uses; ++i) {
     std::vector<Formula> rest = e.contributions;
@@ -106,8 +125,9 @@ Mistakes lost_contribution(const Evidence& e, const std::string& input) {
   return out;
 }
 
-/// An operand that stands wrong in all of its places, and the rule of another input.
-Mistakes swapped(const Formula& f, const Evidence& e, const std::string& input) {
+/// An operand that stands wrong in all of its places, or where it does not belong, and the rule of
+/// another input.
+Mistakes wrong_whole(const Formula& f, const Evidence& e, const std::string& input) {
   Mistakes out;
   for (const Formula& name : e.operands) {
     for (const Formula& other : e.operands) {
@@ -115,30 +135,56 @@ Mistakes swapped(const Formula& f, const Evidence& e, const std::string& input) 
       if (other == name || other.shape != name.shape || after == f) continue;
       out.push_back(changed(cat("all ", name.text, " ", other.text), f, after,
           cat(other.text, " stands where ", name.text, " belongs"),
-          "which values does the rule need?"));
+          "the values that the rule takes"));
     }
-    if (name != e.operands.back()) continue;
+    if (name.shape == e.right.shape)
+      out.push_back({cat("times ", name.text), formula(Kind::hadamard, {f, name}),
+          cat("the factor ", name.text, " is one too many"), "the values that the rule takes"});
+    const bool is_g = name == e.operands.back();
+    out.push_back({cat("just ", name.text), name,
+        is_g ? "the adjoint of the result is passed on unchanged"
+             : cat("d", input, " is just ", name.text),
+        "the chain rule: the adjoint of the result times the derivative of the result"});
+    if (!is_g) continue;
     Formula one = call_of("broadcast", number_formula(1));
     one.shape = name.shape;
     out.push_back(
         {"ones", replaced(f, name, one), cat(name.text, " is ignored, as if it were 1 everywhere"),
-            cat("the chain rule: multiply by ", name.text, ", the adjoint of the result")});
+            "the chain rule: the adjoint of the result times the derivative of the result"});
   }
   for (const auto& [name, adjoint] : e.siblings)
-    out.push_back({cat("sibling ", name), adjoint,
-        cat("this is d", name, ", where d", input, " belongs"), "which rule is whose?"});
+    out.push_back(
+        {cat("sibling ", name), adjoint, cat("this is d", name, ", where d", input, " belongs"),
+            "which rule stands at which input"});
+  return out;
+}
+
+/// A multiple of what is right: twice, a half, n times and 1/n, n being an extent.
+Mistakes scaled(const Formula& f, const Evidence& e, const std::string& input) {
+  Mistakes out;
+  const auto add = [&](std::string key, double c, const std::string& what, std::string_view look) {
+    out.push_back({std::move(key), formula(Kind::product, {number_formula(c), f}),
+        cat("d", input, " is ", what), std::string(look)});
+  };
+  add("twice", 2, "twice the right one", "the number of factors and of terms");
+  add("half", 0.5, "half of the right one", "the number of factors and of terms");
+  for (const auto& [of, shape] : {std::pair{"x", e.right.shape}, {"y", e.g.shape}})
+    for (Index axis = 0; axis <= shape.rank(); ++axis) {
+      // Counted from the end; 0 stands for all of them.
+      const Index n = axis == 0 ? shape.size() : shape[-axis];
+      const std::string note = axis == 0 ? ", a number of elements" : ", the extent of an axis";
+      const double extent = static_cast<double>(n);
+      add(cat("times ", of, axis), extent, cat("the right one times ", n, note), kSumOrMean);
+      add(cat("by ", of, axis), 1 / extent, cat("the right one divided by ", n, note), kSumOrMean);
+    }
   return out;
 }
 
 }  // namespace
 
-Mistake changed(std::string key, const Formula& before, Formula after, std::string_view what,
-    std::string_view look) {
-  constexpr std::size_t kLong = 90;
-  std::string cause(what);
-  const std::string texts = cat(to_text(after), " instead of ", to_text(before));
-  if (texts.size() < kLong) cause += cat(": ", texts);
-  return {std::move(key), std::move(after), std::move(cause), std::string(look)};
+Mistake changed(std::string key, const Formula& before, const Formula& after,
+    std::string_view cause, std::string_view look) {
+  return {std::move(key), after, std::string(cause), std::string(look), before, after};
 }
 
 Formula call_of(std::string_view function, Formula argument) {
@@ -151,15 +197,23 @@ Mistakes known_mistakes(const Evidence& e, const std::string& input) {
   if (!e.formula) return {};
   Mistakes out = lost_contribution(e, input);
   const Formula forms[] = {expanded(*e.formula), *e.formula};
-  for (const Rewrite rewrite : kCatalogue)
+  for (const Rewrite& rewrite : kCatalogue)
     for (std::size_t form = 0; form < 2; ++form) {
       if (form == 1 && forms[0] == forms[1]) continue;
       for (Mistake& mistake : everywhere(forms[form], rewrite, e)) {
         mistake.key = cat(form, " ", &rewrite - kCatalogue, " ", mistake.key);
+        Formula all = replaced(forms[form], *mistake.from, *mistake.to);
+        const bool is_repeated = all != mistake.formula;
+        out.push_back(mistake);
+        if (!is_repeated) continue;
+        mistake.key += " all";
+        mistake.formula = std::move(all);
         out.push_back(std::move(mistake));
       }
     }
-  std::ranges::move(swapped(*e.formula, e, input), std::back_inserter(out));
+  std::ranges::move(wrong_whole(*e.formula, e, input), std::back_inserter(out));
+  std::ranges::move(scaled(*e.formula, e, input), std::back_inserter(out));
+  for (Mistake& mistake : out) mistake.cause = told(mistake);
   return out;
 }
 

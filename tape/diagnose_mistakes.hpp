@@ -16,6 +16,12 @@ struct Mistake {
   Formula formula;
   std::string cause;
   std::string look;
+  /// To be told after the cause: "g * x instead of g * y".
+  std::optional<Formula> before = {}, after = {};
+  /// What holds as well if the numbers are those of another mistake too; may be empty.
+  std::string unsure = {};
+  /// The part of the formula that was rewritten, and what it became.
+  std::optional<Formula> from = {}, to = {};
 };
 using Mistakes = std::vector<Mistake>;
 
@@ -32,6 +38,7 @@ Mistakes missing_term(const Formula& f, const Evidence& e);
 Mistakes wrong_sign(const Formula& f, const Evidence& e);
 Mistakes wrong_sum(const Formula& f, const Evidence& e);
 Mistakes missing_factor(const Formula& f, const Evidence& e);
+Mistakes wrong_power(const Formula& f, const Evidence& e);
 Mistakes factor_twice(const Formula& f, const Evidence& e);
 Mistakes other_operand(const Formula& f, const Evidence& e);
 Mistakes wrong_matrix(const Formula& f, const Evidence& e);
@@ -39,24 +46,28 @@ Mistakes wrong_number(const Formula& f, const Evidence& e);
 Mistakes wrong_function(const Formula& f, const Evidence& e);
 /// @}
 
-/// "<what>: <after> instead of <before>"; without the formulas if they are long.
-Mistake changed(std::string key, const Formula& before, Formula after, std::string_view what,
-    std::string_view look);
+/// A formula after a change.
+Mistake changed(std::string key, const Formula& before, const Formula& after,
+    std::string_view cause, std::string_view look);
 
 /// The call of a function.
 Formula call_of(std::string_view function, Formula argument);
 
-/// A mistake that the numbers alone tell, without a formula.
+/// What was done wrong, and where to look.
 struct Fact {
   std::string cause;
   std::string look;
 };
-/// One that tells all: zero, the adjoint of y, the negative, the transposed.
+/// @name What the numbers tell without a formula
+/// @{
+/// What needs no further explanation: none, not finite, zero, the adjoint of y, negative,
+/// transposed.
 std::optional<Fact> plain_fact(const std::vector<Evidence>& samples, const std::string& input);
-/// One that is told if no mistake of the formula is found: the diagonal, twice, a half, n times.
-std::optional<Fact> last_fact(const std::vector<Evidence>& samples, const std::string& input);
+/// Whether it is g * (dy[i] / dx[i]), though the Jacobian has more than its diagonal.
+bool is_diagonal(const std::vector<Evidence>& samples);
+/// @}
 
-/// What was done wrong, if it is known.
+/// The known mistake that gives the numbers of all samples.
 std::optional<Fact> cause_of(const std::vector<Evidence>& samples, const std::string& input);
 
 /// The sums that are 0 on every sample where the adjoint is right, and are not as it was found; at

@@ -13,7 +13,7 @@ namespace {
 using Kind = Formula::Kind;
 
 constexpr std::string_view kWays =
-    "the result depends on this input in more than one way: each way adds a term";
+    "the terms of the derivative: one for each way from the input to the result";
 constexpr std::string_view kProductRule = "the derivative of the result, factor by factor";
 
 Formula negative(const Formula& f) {
@@ -33,17 +33,16 @@ Mistake with_other(const Formula& f, std::size_t i, const Formula& child, std::s
 Mistakes missing_term(const Formula& f, const Evidence&) {
   if (!is_sum(f)) return {};
   const Formula &a = f.children[0], &b = f.children[1];
-  const auto is_missing = [](const Formula& term) {
-    return cat("the term ", to_text(term), " is missing");
+  const auto without = [](std::string key, const Formula& rest, const Formula& term) {
+    const std::string cause = cat("the term ", to_text(term), " is missing");
+    return Mistake{
+        std::move(key), rest, cause, std::string(kWays), {}, {}, cat(cause, ", or comes to 0")};
   };
-  return {
-      {"second", a, is_missing(b), std::string(kWays)},
-      {"first", f.kind == Kind::add ? b : negative(b), is_missing(a), std::string(kWays)},
-  };
+  return {without("second", a, b), without("first", f.kind == Kind::add ? b : negative(b), a)};
 }
 
 Mistakes wrong_sign(const Formula& f, const Evidence&) {
-  constexpr std::string_view kLook = "derive the sign of this term again";
+  constexpr std::string_view kLook = "the sign of this term";
   if (f.kind == Kind::negate)
     return {{"minus", f.children[0],
         cat("the minus before ", to_text(f.children[0]), " is missing"), std::string(kLook)}};
@@ -61,32 +60,43 @@ Mistakes wrong_sign(const Formula& f, const Evidence&) {
 }
 
 Mistakes missing_factor(const Formula& f, const Evidence&) {
-  const auto is_missing = [](std::string_view what, const Formula& part) {
-    return cat("the ", what, " ", to_text(part), " is missing");
-  };
   Mistakes out;
-  if (f.kind == Kind::hadamard || f.kind == Kind::product)
-    for (std::size_t i = 0; i < 2; ++i)
-      out.push_back(changed(cat("without ", i), f, f.children[1 - i],
-          is_missing("factor", f.children[i]), kProductRule));
-  if (f.kind == Kind::divide) {
-    out.push_back(changed(
-        "divisor", f, f.children[0], is_missing("division by", f.children[1]), kProductRule));
-    const bool is_number = f.children[1].is_number();
-    out.push_back(changed("inverted", f,
-        is_number ? formula(Kind::product, {f.children[1], f.children[0]})
-                  : formula(Kind::hadamard, f.children),
-        cat("it multiplies by ", to_text(f.children[1]), " where it must divide"), kProductRule));
+  const auto add = [&](std::string key, const Formula& rest, std::string cause) {
+    out.push_back(changed(std::move(key), f, rest, cause, kProductRule));
+    out.back().unsure = cat(cause, ", or comes to 1");
+  };
+  const auto factor = [&](std::size_t i) {
+    return cat("the factor ", to_text(f.children[i]), " is missing");
+  };
+  if (f.kind == Kind::hadamard || f.kind == Kind::product) {
+    add("first", f.children[1], factor(0));
+    add("second", f.children[0], factor(1));
   }
-  if (f.kind == Kind::power) {
-    const Formula &x = f.children[0], &n = f.children[1];
-    out.push_back(changed("exponent", f, x, is_missing("exponent", n), "the power rule"));
-    for (const Kind kind : {Kind::add, Kind::subtract})
-      out.push_back(changed(kind == Kind::add ? "more" : "less", f,
-          with_child(f, 1, formula(kind, {n, number_formula(1)})),
-          cat("the exponent of ", to_text(x), " is off by one"), "the power rule"));
-  }
+  if (f.kind != Kind::divide) return out;
+  const Formula &a = f.children[0], &b = f.children[1];
+  add("divisor", a, cat("the division by ", to_text(b), " is missing"));
+  add("numerator", with_child(f, 0, number_formula(1)), factor(0));
+  const Kind kind = b.is_number() ? Kind::product : Kind::hadamard;
+  out.push_back(changed("inverted", f, formula(kind, {b, a}),
+      cat("it multiplies by ", to_text(b), " where it must divide"), kProductRule));
   return out;
+}
+
+Mistakes wrong_power(const Formula& f, const Evidence&) {
+  if (f.kind != Kind::power) return {};
+  constexpr std::string_view kLook = "the power rule";
+  const Formula &x = f.children[0], &n = f.children[1];
+  const std::string is_off = cat("the exponent of ", to_text(x), " is off by one");
+  const auto shifted = [&](double by) {
+    return with_child(f, 1,
+        n.kind == Kind::number ? number_formula(*n.value + by)
+                               : formula(Kind::add, {n, number_formula(by)}));
+  };
+  return {
+      changed("exponent", f, x, cat("the exponent ", to_text(n), " is missing"), kLook),
+      changed("more", f, shifted(1), is_off, kLook),
+      changed("less", f, shifted(-1), is_off, kLook),
+  };
 }
 
 Mistakes factor_twice(const Formula& f, const Evidence&) {
@@ -103,14 +113,17 @@ Mistakes factor_twice(const Formula& f, const Evidence&) {
 
 Mistakes other_operand(const Formula& f, const Evidence& e) {
   Mistakes out;
+  if (f.kind == Kind::transpose) return out;  // told with what it stands in
   for (std::size_t i = 0; i < f.children.size(); ++i) {
-    const Formula& name = f.children[i];
+    const Formula& child = f.children[i];
+    const bool is_transposed = child.kind == Kind::transpose;
+    const Formula& name = is_transposed ? child.children[0] : child;
     if (name.kind != Kind::name) continue;
     for (const Formula& other : e.operands)
       if (other.text != name.text && other.shape == name.shape)
-        out.push_back(with_other(f, i, other, other.text,
-            cat(other.text, " stands where ", name.text, " belongs"),
-            "which values does the rule need?"));
+        out.push_back(with_other(f, i, is_transposed ? with_child(child, 0, other) : other,
+            other.text, cat(other.text, " stands where ", name.text, " belongs"),
+            "the values that the rule takes"));
   }
   return out;
 }
@@ -119,25 +132,30 @@ Mistakes wrong_number(const Formula& f, const Evidence&) {
   Mistakes out;
   const bool scales = f.kind == Kind::product || f.kind == Kind::hadamard || f.kind == Kind::divide;
   if (!scales) return out;
-  constexpr std::string_view kLook = "follow the number through the derivative";
+  constexpr std::string_view kLook = "this number, on its way through the derivative";
   for (std::size_t i = 0; i < 2; ++i) {
     const Formula& c = f.children[i];
     if (!c.is_number()) continue;
     const std::string text = to_text(c);
-    out.push_back(with_other(f, i, formula(Kind::product, {c, c}), "twice",
-        cat("the number ", text, " is applied twice"), kLook));
-    out.push_back(with_other(f, i, formula(Kind::divide, {number_formula(1), c}), "inverted",
-        cat("the number ", text, " is the wrong way up"), kLook));
+    out.push_back({cat("twice ", i), with_child(f, i, formula(Kind::product, {c, c})),
+        cat("the number ", text, " is applied twice"), std::string(kLook)});
+    out.push_back(
+        {cat("inverted ", i), with_child(f, i, formula(Kind::divide, {number_formula(1), c})),
+            cat("the number ", text, " is the wrong way up"), std::string(kLook)});
   }
   return out;
 }
 
 Mistakes wrong_function(const Formula& f, const Evidence&) {
-  constexpr std::string_view kLook = "which function does the derivative contain?";
+  constexpr std::string_view kLook = "the derivative of each function";
   if (f.kind == Kind::root)
     return {changed("root", f, f.children[0], "the square root is missing", kLook)};
-  if (is_elementwise(f))
+  if (is_elementwise(f) || is_call(f, "softmax") || is_call(f, "logsoftmax"))
     return {changed("function", f, f.children[0], cat(f.text, " is missing"), kLook)};
+  if (is_call(f, "broadcast") && !f.children[0].is_number())
+    return {{"broadcast", f.children[0],
+        cat(to_text(f.children[0]), " is not repeated to the shape of the input"),
+        "the axis that was reduced: its adjoint is spread along it again"}};
   if (f.kind == Kind::greater)
     return {changed("way", f, formula(Kind::greater, {f.children[1], f.children[0]}),
         "the condition is the wrong way round", kLook)};

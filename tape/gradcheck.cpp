@@ -6,13 +6,15 @@
 
 #include <microtape/core/error.hpp>
 #include <microtape/core/format.hpp>
-#include <microtape/core/random.hpp>
 #include <microtape/tape/backward.hpp>
+#include <microtape/tape/diagnose_evidence.hpp>
+#include <microtape/tape/gradcheck_notes.hpp>
 #include <microtape/tape/ops.hpp>
 
 namespace microtape {
 namespace {
 
+using diagnosis::cotangent;
 using Vars = std::span<const Var>;
 using ScalarFunction = FunctionRef<Var(Vars)>;
 
@@ -21,16 +23,6 @@ using ScalarFunction = FunctionRef<Var(Vars)>;
 constexpr double kStep = 1e-3;
 /// What may remain of both, relative to the largest derivative of the same input (at least 1).
 constexpr double kTolerance = 1e-8;
-
-/// Numbers between 1/2 and 3/2 of either sign, all different: a cotangent under which no two errors
-/// cancel. (Under a constant one a softmax's derivative is 0, right or wrong.)
-Tensor cotangent(const Shape& shape, std::uint64_t seed) {
-  Tensor out = Tensor::uniform(shape, 0.5, 1.5, seed, float64);
-  const std::span<double> data = out.mutable_data<double>();
-  for (std::size_t i = 0; i < data.size(); ++i)
-    if (philox(seed, i, 1)[0] & 1) data[i] = -data[i];
-  return out;
-}
 
 double evaluate(ScalarFunction f, std::span<const Tensor> inputs) {
   const std::vector<Var> plain(inputs.begin(), inputs.end());
@@ -68,8 +60,10 @@ std::vector<Tensor> adjoints_of(ScalarFunction f, std::span<const Tensor> inputs
 
 /// Compares one order of one scalar function, element by element, and adds what it finds to the
 /// report.
-void check(ScalarFunction f, std::vector<Tensor> inputs, const std::vector<std::string>& names,
-    int order, GradcheckReport& report) {
+/// @return  the first input that is wrong
+std::optional<GradcheckMistake> check(ScalarFunction f, std::vector<Tensor> inputs,
+    const std::vector<std::string>& names, int order, GradcheckReport& report) {
+  std::optional<GradcheckMistake> first;
   const std::vector<Tensor> adjoints = adjoints_of(f, inputs);
   for (std::size_t k = 0; k < inputs.size(); ++k) {
     // Take the quotient at each element.
@@ -97,8 +91,28 @@ void check(ScalarFunction f, std::vector<Tensor> inputs, const std::vector<std::
       failure = {order, names[k], unravel_index(static_cast<Index>(i), inputs[k].shape()),
           adjoint[i], differences[i], steps[i], allowed};
     }
-    if (worst >= 0) report.failures.push_back(failure);
+    if (worst < 0) continue;
+    report.failures.push_back(failure);
+    if (!first)
+      first = {k, adjoints[k], Tensor::of(inputs[k].shape(), differences, float64), allowed};
   }
+  return first;
+}
+
+/// The derivative of each element of f's result by the element of an input in its own place.
+Tensor own_quotients(FunctionRef<Var(Vars)> f, std::vector<Tensor> inputs, std::size_t k) {
+  const Shape shape = inputs[k].shape();
+  const std::vector<Var> plain(inputs.begin(), inputs.end());
+  if (f(plain).shape() != shape) return {};
+  inputs[k] = inputs[k].contiguous();
+  std::vector<double> out;
+  for (Index i = 0; i < shape.size(); ++i) {
+    const auto element = [&](Vars x) { return slice(reshape(f(x), {-1}), 0, i, i + 1); };
+    const auto at = static_cast<std::size_t>(i);
+    const double step = kStep * std::max(1.0, std::abs(inputs[k].data<double>()[at]));
+    out.push_back(difference_quotient(element, inputs, k, at, step));
+  }
+  return Tensor::of(shape, out, float64);
 }
 
 }  // namespace
@@ -120,7 +134,9 @@ GradcheckReport gradcheck(FunctionRef<Var(std::span<const Var>)> f, std::span<co
   const std::vector<Var> plain(inputs.begin(), inputs.end());
   const Tensor seed = cotangent(f(plain).shape(), 1);
   const auto scalar = [&](Vars x) { return sum(f(x) * seed); };
-  check(scalar, {inputs.begin(), inputs.end()}, names, 1, report);
+  if (const auto wrong = check(scalar, {inputs.begin(), inputs.end()}, names, 1, report))
+    report.notes = gradcheck_notes(f, inputs, names, seed, *wrong,
+        own_quotients(f, {inputs.begin(), inputs.end()}, wrong->input));
   if (options.order == 1) return report;
 
   // Order 2: the pullback of f, a function of the inputs and the seed, turned into one number.
@@ -155,6 +171,7 @@ std::string GradcheckReport::str() const {
     out += cat("\n  order ", f.order, ", input ", f.input, ", element ", f.index, ": adjoint ",
         number(f.adjoint, 9), ", difference ", number(f.difference, 9), " (step ", number(f.step),
         ", allowed ", number(f.allowed), ")");
+  for (const std::string& note : notes) out += cat("\n  ", note);
   if (cut)
     out +=
         "\n  right at order 1 but cut at order 2: a rule computes with Tensors; use Vars, not "

@@ -25,10 +25,13 @@ struct GradcheckReport {
   Index checked = 0;                       ///< elements compared
   Index wrong = 0;                         ///< elements that disagree
   std::vector<GradcheckFailure> failures;  ///< the worst of each order and input
+  /// What the numbers say of the mistake at order 1, as diagnose() would: at most two lines, on the
+  /// first input that is wrong.
+  std::vector<std::string> notes;
   bool cut = false;  ///< right at order 1, wrong at order 2: some rule does not compute in Vars
 
   bool passed() const { return wrong == 0; }
-  /// One line if all is well; else a line for each failure, and a hint.
+  /// One line if all is well; else a line for each failure, the notes, and a hint.
   std::string str() const;
 };
 

@@ -119,6 +119,58 @@ TEST_CASE("a failure names the input, the element, both numbers, the step and wh
   CHECK(contains(text, "(step 0.001, allowed "));
 }
 
+TEST_CASE("a note names the mistake if the recorded formula is right and the code is not") {
+  const auto f = [](Vars x) {
+    const Var v = x[0];
+    const Var p = record({"own_softmax", R"(\operatorname{softmax}_{@axis}(@x))", {{"axis", -1}}},
+        [&] { return softmax(Var(v.value())).value(); },
+        {{"x", v, R"(@y \odot (@g - \operatorname{rowsum}_{@axis}(@g \odot @y)))",
+            [](const Var& g, const Var& y) { return g * y; }}});
+    return p * x[1];
+  };
+  const GradcheckReport report =
+      gradcheck(f, {kX, f64({{2, 1, -1}, {0.5, 3, 1}})}, {.names = {"x", "v"}});
+  CHECK(report.notes ==
+        std::vector<std::string>{"the recorded formula is right, the code does not follow it: the "
+                                 "term softmax(x) * rowsum(g * v * softmax(x)) is missing",
+            "each row of dx must sum to 0; row 0 sums to 1.339"});
+}
+
+TEST_CASE("a note tells what the numbers say if there is no right formula") {
+  const auto notes = [](auto f, std::initializer_list<Tensor> x) {
+    return gradcheck(f, x, {.order = 1}).notes;
+  };
+  using Lines = std::vector<std::string>;
+  const auto of_softmax = [](auto rule) {
+    return [rule](Vars x) { return planted(x[0], [](const Var& v) { return softmax(v); }, rule); };
+  };
+  CHECK(
+      notes(of_softmax([](const Var& g) { return 0 * g; }), {kX}) == Lines{"dx0 is 0 everywhere"});
+  CHECK(notes(of_softmax([](const Var& g, const Var& y) { return g * y * (1 - y); }), {kX}) ==
+        Lines{"only the diagonal of the Jacobian is there, as if each result depended only on the "
+              "element of x0 in its own place",
+            "each row of dx0 must sum to 0; row 0 sums to 0.05004"});
+  const auto wrong_sign = [](Vars x) {
+    return planted(
+        x[0], [](const Var& v) { return cos(v); }, [v = x[0]](const Var& g) { return g * sin(v); });
+  };
+  CHECK(notes(wrong_sign, {kX}) == Lines{"the sign of dx0 is wrong"});
+  const auto one_of_two = [](Vars x) {
+    const Var y = x[0];
+    return record({"planted", R"(@a \odot @b)"}, [&] { return kernels::mul(y.value(), y.value()); },
+        {{"a", y, R"(@g \odot @b)", [y](const Var& g) { return g * y; }}, {"b", y}});
+  };
+  CHECK(notes(one_of_two, {kX}) ==
+        Lines{"the recorded formula says the same as the code: dx0 is half of the right one"});
+  const auto hidden = [](Vars x) { return detach(x[0] * x[0]); };
+  CHECK(notes(hidden, {kX}) == Lines{"x0 gets no adjoint at all"});
+  const auto some = [](Vars x) {
+    return planted(x[0], [](const Var& v) { return v * v; }, [](const Var& g) { return g * g; });
+  };
+  CHECK(notes(some, {kX}) == Lines{});
+  CHECK(notes([](Vars x) { return exp(x[0]); }, {kX}) == Lines{});
+}
+
 TEST_CASE("names that are not given are x0, x1 and so on") {
   const auto wrong = [](const Var& x) {
     return planted(x, [](const Var& v) { return v; }, [](const Var& g) { return 2 * g; });
