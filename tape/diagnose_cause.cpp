@@ -77,31 +77,52 @@ bool are_equal(const Match& a, const Match& b, const Samples& samples) {
   return true;
 }
 
-/// An axis of extent 1 makes a sum, a mean and a transpose vanish.
+/// Whether an input has an axis of extent 1, which makes a sum and a transpose vanish.
 bool has_single_extent(const Evidence& e) {
-  return std::any_of(e.operands.begin(), e.operands.end(),
-      [](const Formula& name) { return std::ranges::find(*name.shape, 1) != name.shape->end(); });
+  constexpr std::size_t kOthers = 2;  // y and g, which follow the inputs
+  for (std::size_t i = 0; i + kOthers < e.operands.size(); ++i)
+    if (std::ranges::find(*e.operands[i].shape, 1) != e.operands[i].shape->end()) return true;
+  return false;
 }
 
-std::optional<Fact> told(const std::vector<Match>& found, const Samples& samples) {
-  if (found.empty()) return std::nullopt;
-  const bool is_narrow = std::all_of(samples.begin(), samples.end(), has_single_extent);
-  std::vector<const Match*> different{&found[0]};
+bool is_by_extents(const Match& match) {
+  return match.mistake.kind == wrong_sum || match.mistake.kind == wrong_matrix;
+}
+
+/// Those that are not the same mistake in other words; the simplest of each.
+std::vector<const Mistake*> different(const std::vector<Match>& found, const Samples& samples) {
+  const bool is_narrow = std::ranges::all_of(samples, has_single_extent);
+  std::vector<const Match*> out;
   for (const Match& match : found) {
-    const bool is_told = std::any_of(different.begin(), different.end(), [&](const Match* other) {
+    const bool is_known = std::ranges::any_of(out, [&](const Match* other) {
+      const bool is_blind = is_narrow && (is_by_extents(match) || is_by_extents(*other));
       return match.mistake.cause == other->mistake.cause ||
-             (!is_narrow && are_equal(match, *other, samples));
+             (!is_blind && are_equal(match, *other, samples));
     });
-    if (!is_told) different.push_back(&match);
+    if (!is_known) out.push_back(&match);
   }
-  const Mistake& first = found[0].mistake;
-  if (different.size() == 1) return Fact{first.cause, first.look};
-  if (!first.unsure.empty()) return Fact{first.unsure, first.look};
+  std::vector<const Mistake*> mistakes;
+  for (const Match* match : out) mistakes.push_back(&match->mistake);
+  return mistakes;
+}
+
+/// Whether a mistake lies in the part that another one leaves out.
+bool is_inside(const Mistake& mistake, const Mistake& left_out) {
+  return mistake.place.starts_with(cat(left_out.place, left_out.part, "."));
+}
+
+std::optional<Fact> told(const std::vector<const Mistake*>& mistakes) {
+  if (mistakes.empty()) return std::nullopt;
+  const Mistake& first = *mistakes[0];
+  const std::span rest(mistakes.begin() + 1, mistakes.end());
+  if (rest.empty()) return Fact{first.cause, first.look};
+  const bool is_part = !first.unsure.empty() && !first.place.empty();
+  if (is_part && std::ranges::all_of(rest, [&](const Mistake* m) { return is_inside(*m, first); }))
+    return Fact{first.unsure, first.look};
   constexpr std::size_t kMost = 3;
-  if (different.size() > kMost) return std::nullopt;
-  std::string cause = "these samples do not tell which: ";
-  for (const Match* match : different)
-    cause += cat(match == different[0] ? "" : "; or ", match->mistake.cause);
+  if (mistakes.size() > kMost) return std::nullopt;
+  std::string cause = cat("these samples do not tell which: ", first.cause);
+  for (const Mistake* mistake : rest) cause += cat("; or ", mistake->cause);
   return Fact{std::move(cause), ""};
 }
 
@@ -126,7 +147,8 @@ Samples with_formulas(Samples samples) {
 std::optional<Fact> cause_of(const Samples& samples, const std::string& input) {
   if (auto fact = plain_fact(samples, input)) return fact;
   const Samples explained = with_formulas(samples);
-  auto fact = told(matches(explained, input), explained);
+  const std::vector<Match> found = matches(explained, input);
+  const auto fact = told(different(found, explained));
   if (!is_diagonal(samples)) return fact;
   const std::string cause = "only the diagonal of the Jacobian is there";
   if (fact) return Fact{cat(cause, ": ", fact->cause), fact->look};

@@ -28,12 +28,12 @@ class Recorder {
   }
 
   Recorded run(std::span<const Var> leaves, const Tensor& g) {
-    name_values();
-    adjoint_ = named(unused("g"), g);
-    out_.operands.push_back(*names_[y_.node()]);
-    out_.operands.push_back(adjoint_);
     out_.contributions.resize(leaves.size());
     try {
+      name_values();
+      adjoint_ = named(unused("g"), g);
+      out_.operands.push_back(*names_[y_.node()]);
+      out_.operands.push_back(adjoint_);
       const std::vector<std::vector<Formula>> found = adjoints();
       for (std::size_t k = 0; k < leaves.size(); ++k)
         if (leaves[k].node() < found.size()) out_.contributions[k] = found[leaves[k].node()];

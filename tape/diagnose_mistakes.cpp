@@ -43,12 +43,13 @@ Mistakes everywhere(const Formula& f, Rewrite rewrite, const Evidence& e) {
   if (f.is_number()) return {};
   Mistakes out = rewrite(f, e);
   for (Mistake& mistake : out) {
+    mistake.kind = rewrite;
     mistake.from = f;
     mistake.to = mistake.formula;
   }
   for (std::size_t i = 0; i < f.children.size(); ++i)
     for (Mistake& mistake : everywhere(f.children[i], rewrite, e)) {
-      mistake.key = cat(i, ".", mistake.key);
+      mistake.place = cat(i, ".", mistake.place);
       mistake.formula = with_child(f, i, std::move(mistake.formula));
       // rowsum(g) instead of rowsum(g * y) says more than g instead of g * y.
       if (f.children.size() == 1 && mistake.before == f.children[i]) {
@@ -110,8 +111,7 @@ Mistakes lost_contribution(const Evidence& e, const std::string& input) {
   if (uses < 2) return out;
   const auto add = [&](std::string key, std::vector<Formula> left, std::string what) {
     if (const auto sum = sum_of_contributions(left, e.right.shape))
-      out.push_back({std::move(key), *sum,
-          cat(input, " is used ", uses, " times, and ", what, ": one overwrites another"),
+      out.push_back({std::move(key), *sum, cat(input, " is used ", uses, " times, and ", what),
           "the adding up: a contribution must not overwrite another"});
   };
   for (std::size_t i = 0; i < uses; ++i) {
@@ -201,14 +201,15 @@ Mistakes known_mistakes(const Evidence& e, const std::string& input) {
     for (std::size_t form = 0; form < 2; ++form) {
       if (form == 1 && forms[0] == forms[1]) continue;
       for (Mistake& mistake : everywhere(forms[form], rewrite, e)) {
-        mistake.key = cat(form, " ", &rewrite - kCatalogue, " ", mistake.key);
-        Formula all = replaced(forms[form], *mistake.from, *mistake.to);
-        const bool is_repeated = all != mistake.formula;
+        mistake.place = cat(form, ".", mistake.place);
+        mistake.key = cat(&rewrite - kCatalogue, " ", mistake.place, " ", mistake.key);
+        const Formula all = replaced(forms[form], *mistake.from, *mistake.to);
         out.push_back(mistake);
-        if (!is_repeated) continue;
-        mistake.key += " all";
-        mistake.formula = std::move(all);
-        out.push_back(std::move(mistake));
+        if (all == mistake.formula) continue;
+        out.push_back(mistake);
+        out.back().key += " all";
+        out.back().formula = all;
+        out.back().place = "";
       }
     }
   std::ranges::move(wrong_whole(*e.formula, e, input), std::back_inserter(out));

@@ -10,6 +10,11 @@
 
 namespace microtape::diagnosis {
 
+struct Mistake;
+using Mistakes = std::vector<Mistake>;
+/// The ways to make one kind of mistake at the root of a formula.
+using Rewrite = Mistakes (*)(const Formula& formula, const Evidence& evidence);
+
 /// A formula with one mistake in it.
 struct Mistake {
   std::string key;  ///< which mistake, and where: the same on samples of other shapes
@@ -18,19 +23,18 @@ struct Mistake {
   std::string look;
   /// To be told after the cause: "g * x instead of g * y".
   std::optional<Formula> before = {}, after = {};
-  /// What holds as well if the numbers are those of another mistake too; may be empty.
+  /// Of a part that is left out: what can be said if other mistakes in that part come to the same.
   std::string unsure = {};
+  std::size_t part = 0;    ///< that part, a child of the place
+  std::string place = {};  ///< where the mistake was made: "0.1.", by the places of children
+  Rewrite kind = nullptr;  ///< which kind it is; null if it concerns the whole
   /// The part of the formula that was rewritten, and what it became.
   std::optional<Formula> from = {}, to = {};
 };
-using Mistakes = std::vector<Mistake>;
 
 /// Each known mistake in the formula of what is right, the simplest first.
 /// @param input  the operand whose adjoint it is
 Mistakes known_mistakes(const Evidence& evidence, const std::string& input);
-
-/// The ways to make one kind of mistake at the root of a formula.
-using Rewrite = Mistakes (*)(const Formula& formula, const Evidence& evidence);
 
 /// @name Kinds of mistakes
 /// @{

@@ -33,12 +33,12 @@ Mistake with_other(const Formula& f, std::size_t i, const Formula& child, std::s
 Mistakes missing_term(const Formula& f, const Evidence&) {
   if (!is_sum(f)) return {};
   const Formula &a = f.children[0], &b = f.children[1];
-  const auto without = [](std::string key, const Formula& rest, const Formula& term) {
-    const std::string cause = cat("the term ", to_text(term), " is missing");
+  const auto without = [&](std::string key, const Formula& rest, std::size_t i) {
+    const std::string cause = cat("the term ", to_text(f.children[i]), " is missing");
     return Mistake{
-        std::move(key), rest, cause, std::string(kWays), {}, {}, cat(cause, ", or comes to 0")};
+        std::move(key), rest, cause, std::string(kWays), {}, {}, cat(cause, ", or comes to 0"), i};
   };
-  return {without("second", a, b), without("first", f.kind == Kind::add ? b : negative(b), a)};
+  return {without("second", a, 1), without("first", f.kind == Kind::add ? b : negative(b), 0)};
 }
 
 Mistakes wrong_sign(const Formula& f, const Evidence&) {
@@ -61,21 +61,22 @@ Mistakes wrong_sign(const Formula& f, const Evidence&) {
 
 Mistakes missing_factor(const Formula& f, const Evidence&) {
   Mistakes out;
-  const auto add = [&](std::string key, const Formula& rest, std::string cause) {
+  const auto add = [&](std::string key, const Formula& rest, std::string cause, std::size_t i) {
     out.push_back(changed(std::move(key), f, rest, cause, kProductRule));
     out.back().unsure = cat(cause, ", or comes to 1");
+    out.back().part = i;
   };
   const auto factor = [&](std::size_t i) {
     return cat("the factor ", to_text(f.children[i]), " is missing");
   };
   if (f.kind == Kind::hadamard || f.kind == Kind::product) {
-    add("first", f.children[1], factor(0));
-    add("second", f.children[0], factor(1));
+    add("first", f.children[1], factor(0), 0);
+    add("second", f.children[0], factor(1), 1);
   }
   if (f.kind != Kind::divide) return out;
   const Formula &a = f.children[0], &b = f.children[1];
-  add("divisor", a, cat("the division by ", to_text(b), " is missing"));
-  add("numerator", with_child(f, 0, number_formula(1)), factor(0));
+  add("divisor", a, cat("the division by ", to_text(b), " is missing"), 1);
+  add("numerator", with_child(f, 0, number_formula(1)), factor(0), 0);
   const Kind kind = b.is_number() ? Kind::product : Kind::hadamard;
   out.push_back(changed("inverted", f, formula(kind, {b, a}),
       cat("it multiplies by ", to_text(b), " where it must divide"), kProductRule));

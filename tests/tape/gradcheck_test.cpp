@@ -169,6 +169,12 @@ TEST_CASE("a note tells what the numbers say if there is no right formula") {
   };
   CHECK(notes(some, {kX}) == Lines{});
   CHECK(notes([](Vars x) { return exp(x[0]); }, {kX}) == Lines{});
+  const auto unreadable = [](Vars x) {
+    const Var v = x[0];
+    return 1 + record({"reshape", R"(\nothing{)"}, [&] { return (2 * Var(v.value())).value(); },
+                   {{"x", v, "@nobody", [](const Var& g) { return -2 * g; }}});
+  };
+  CHECK(notes(unreadable, {kX}) == Lines{"the sign of dx0 is wrong"});
 }
 
 TEST_CASE("names that are not given are x0, x1 and so on") {
