@@ -61,12 +61,19 @@ class Recorder {
     }
   }
 
-  /// "(1 + x * x)", or "standardize(x)" if its formula is long.
+  /// "(1 + x * x)", or "standardize(x)" if its formula is long or cannot be read; "#2" for a
+  /// constant.
   std::string called(NodeId id) const {
     constexpr std::size_t kLong = 24;
-    const Formula f = forward_equation(tape_, id, [&](NodeId input) { return *names_[input]; });
-    const std::string text = f.kind == Formula::Kind::call ? to_text(f) : cat("(", to_text(f), ")");
-    if (text.size() <= kLong) return text;
+    if (tape_.node(id).edges().empty()) return node_name(tape_, id);
+    try {
+      const Formula f = forward_equation(tape_, id, [&](NodeId input) { return *names_[input]; });
+      const std::string text =
+          f.kind == Formula::Kind::call ? to_text(f) : cat("(", to_text(f), ")");
+      if (text.size() <= kLong) return text;
+    } catch (const Error&) {
+      // check_formulas tells what is wrong with it.
+    }
     std::string inputs;
     for (const Edge& edge : tape_.node(id).edges())
       inputs += cat(inputs.empty() ? "" : ", ", to_text(*names_[edge.input()]));

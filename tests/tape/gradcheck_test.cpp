@@ -177,6 +177,20 @@ TEST_CASE("a note tells what the numbers say if there is no right formula") {
   CHECK(notes(unreadable, {kX}) == Lines{"the sign of dx0 is wrong"});
 }
 
+// Bug: it threw that the formula of the constant, "", cannot be read.
+TEST_CASE("a note is found beside a plain Tensor and a formula that cannot be read") {
+  const auto f = [](Vars x) {
+    const Var v = x[0];
+    const Var odd = record({"odd", R"(\odd @x)"}, [&] { return v.value(); },
+        {{"x", v, "@g", [](const Var& g) { return g; }}});
+    return planted(
+        odd * f64({2, 1, -1}), [](const Var& w) { return -w; }, [](const Var& g) { return g; });
+  };
+  CHECK(gradcheck(f, {kX}, {.order = 1}).notes ==
+        std::vector<std::string>{
+            "the recorded formula says the same as the code: the sign of dx0 is wrong"});
+}
+
 TEST_CASE("names that are not given are x0, x1 and so on") {
   const auto wrong = [](const Var& x) {
     return planted(x, [](const Var& v) { return v; }, [](const Var& g) { return 2 * g; });
