@@ -4,29 +4,34 @@ set -euo pipefail
 
 usage() {
   cat <<TEXT
-Usage: tutorials/run.sh [--fast] FILE.cpp [ARGUMENTS...]
+Usage: tutorials/run.sh [--fast] [--with FILE].. FILE.cpp [ARGUMENTS...]
 
 Compiles FILE.cpp with MicroTape and runs the program with ARGUMENTS.
 AddressSanitizer and UndefinedBehaviorSanitizer watch your code: a rule that holds on to a variable
 that is gone, or an index beyond the end, is reported with the line in your file.
 
-  --fast   without the sanitizers, optimised
-  --help   this text
+  --fast        without the sanitizers, optimised
+  --with FILE   a further source or object file of the program
+  --help        this text
 
 It uses build/release, which ./tutorials/start.sh makes; MICROTAPE_BUILD may name another folder.
 
-The exit status is that of your program; 1 if it does not compile.
+The exit status is that of your program; 1 if it does not compile, 2 if MicroTape itself does not.
 TEXT
 }
 
 say() { echo "run.sh: $*" >&2; }
 
 way=checked
-case ${1:-} in
-  --help | -h) usage; exit 0 ;;
-  --fast) way=fast; shift ;;
-  -*) say "there is no option $1; ./tutorials/run.sh --help names them all"; exit 2 ;;
-esac
+others=()
+while [[ ${1:-} == -* ]]; do
+  case $1 in
+    --help | -h) usage; exit 0 ;;
+    --fast) way=fast; shift ;;
+    --with) others+=("${2:?}"); shift 2 ;;
+    *) say "there is no option $1; ./tutorials/run.sh --help names them all"; exit 2 ;;
+  esac
+done
 if [ $# -eq 0 ]; then usage >&2; exit 2; fi
 file=$1
 shift
@@ -35,7 +40,7 @@ if [ ! -f "$file" ]; then say "there is no file $file"; exit 2; fi
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${MICROTAPE_BUILD:-$root/build/release}
 playground=$build/playground
-if [ ! -f "$build/libmicrotape.a" ] || [ ! -f "$playground/compiler" ]; then
+if [ ! -f "$playground/checked/all.hpp.gch" ]; then
   say "MicroTape is not built yet; run ./tutorials/start.sh first (in $root)"
   exit 2
 fi
@@ -44,13 +49,14 @@ fi
 if ! cmake --build "$build" --target microtape_playground 2>&1 |
   awk '/no work to do|Re-checking globbed|ninja: Entering/ { next } { print }' >&2; then
   say "MicroTape itself does not compile; see above"
-  exit 1
+  exit 2
 fi
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 compiler=$(cat "$playground/compiler")
-if ! "$compiler" @"$playground/$way.flags" "$file" -o "$scratch/program" @"$playground/$way.link"; then
+if ! "$compiler" @"$playground/$way.flags" "$file" ${others[@]+"${others[@]}"} \
+  -o "$scratch/program" @"$playground/$way.link"; then
   say "$file does not compile; the first error above is the one to mend"
   exit 1
 fi
