@@ -109,7 +109,25 @@ TEST_CASE("whole numbers in a sample do not make a false cause") {
   CHECK(diagnose(times_x, right, {{f64({2, 3})}}).cause == "the factor x is one too many");
 }
 
-TEST_CASE("batches of matrices") {
+TEST_CASE("a missing term is not told for sure if a mistake in another term gives the same") {
+  // 2 x is x + 1 where x is 1.
+  const auto with = [](Var (*rule)(const Var& x, const Var& g)) {
+    return [rule](Vars in) {
+      const Var x = in[0];
+      return record({"parabola", "@x^{2} + @x"},
+          [&] { return (Var(x.value()) * x.value() + x.value()).value(); },
+          {{"x", x, R"(@g \odot (2 @x + 1))", [x, rule](const Var& g) { return rule(x, g); }}});
+    };
+  };
+  const auto right = with([](const Var& x, const Var& g) { return g * (2 * x + 1); });
+  const auto no_1 = with([](const Var& x, const Var& g) { return g * 2 * x; });
+  CHECK(diagnose(no_1, right, {{f64({1, 1})}}).cause ==
+        "these samples do not tell which: the term g is missing; or the factor 2 x is missing: g "
+        "instead of g * (2 x); or the factor 2 is missing: x instead of 2 x");
+  CHECK(diagnose(no_1, right, {{f64({1, 2})}}).cause == "the term g is missing");
+}
+
+TEST_CASE("a batch of matrices is summed where its matrix is shared") {
   const MatmulRule no_sum = [](const Var& a, const Var&, const Var& g) { return matmul_tn(a, g); };
   const MatmulRule first = [](const Var& a, const Var&, const Var& g) {
     return squeeze(slice(matmul_tn(a, g), 0, 0, 1), 0);
