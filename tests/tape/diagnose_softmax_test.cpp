@@ -161,7 +161,8 @@ Var by_jacobian(const Var&, const Var& g, const Var& y) {
     const Var row = slice(y, 0, i, i + 1);  // [1, n]
     const Index n = y.shape()[1];
     Tensor eye = Tensor::zeros({n, n}, float64);
-    for (Index k = 0; k < n; ++k) eye.mutable_data<double>()[k * n + k] = 1;
+    for (Index k = 0; k < n; ++k)
+      eye.mutable_data<double>()[static_cast<std::size_t>(k * n + k)] = 1;
     const Var jacobian = Var(eye) * row - matmul_tn(row, row);
     rows.push_back(matmul(slice(g, 0, i, i + 1), jacobian));
   }
