@@ -147,8 +147,6 @@ Mistakes wrong_matrix(const Formula& f, const Evidence&) {
   }
   out.push_back(changed(
       "order", f, formula(Kind::product, {b, a}), "the factors stand in the other order", kLook));
-  out.push_back(changed("whole", f, formula(Kind::product, {transposed(b), transposed(a)}),
-      "the product is transposed", kLook));
   return out;
 }
 

@@ -145,6 +145,7 @@ Samples with_formulas(Samples samples) {
 }  // namespace
 
 std::optional<Fact> cause_of(const Samples& samples, const std::string& input) {
+  if (std::ranges::all_of(samples, is_right)) return std::nullopt;
   if (auto fact = plain_fact(samples, input)) return fact;
   const Samples explained = with_formulas(samples);
   const std::vector<Match> found = matches(explained, input);

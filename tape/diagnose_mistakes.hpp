@@ -71,7 +71,7 @@ std::optional<Fact> plain_fact(const std::vector<Evidence>& samples, const std::
 bool is_diagonal(const std::vector<Evidence>& samples);
 /// @}
 
-/// The known mistake that gives the numbers of all samples.
+/// The known mistake that gives the numbers of all samples; nothing if they are right.
 std::optional<Fact> cause_of(const std::vector<Evidence>& samples, const std::string& input);
 
 /// The sums that are 0 on every sample where the adjoint is right, and are not as it was found; at

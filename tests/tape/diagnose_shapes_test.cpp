@@ -127,6 +127,35 @@ TEST_CASE("a missing term is not told for sure if a mistake in another term give
   CHECK(diagnose(no_1, right, {{f64({1, 2})}}).cause == "the term g is missing");
 }
 
+TEST_CASE("what is almost right is not explained by a mistake that changes almost nothing") {
+  const Tensor x = Tensor::full({2}, 1e-10, float64);
+  // The rule is right but for 1.9e-10 against the sign of g; without 2 x it would err by 2e-10 g.
+  const auto written = [&](Vars in) {
+    const Var v = in[0];
+    return record({"parabola", "@x^{2} + @x"}, [&] { return (Var(x) * x + x).value(); },
+        {{"x", v, R"(@g \odot (2 @x + 1))",
+            [v](const Var& g) { return g * (2 * v + 1) - 1.9e-10 * sign(g); }}});
+  };
+  const auto right = [&](Vars in) {
+    const Var v = in[0];
+    return record({"parabola", "@x^{2} + @x"}, [&] { return (Var(x) * x + x).value(); },
+        {{"x", v, R"(@g \odot (2 @x + 1))", [v](const Var& g) { return g * (2 * v + 1); }}});
+  };
+  const Diagnosis found = diagnose(written, right, {{x}});
+  CHECK_FALSE(found.right);
+  CHECK(found.cause == "");
+}
+
+TEST_CASE("the numbers of an operand in another order are not that operand") {
+  const MatmulRule reshaped = [](const Var& a, const Var& b, const Var&) {
+    return reshape(b, a.shape());
+  };
+  const MatmulRule transposed = [](const Var&, const Var& b, const Var&) { return transpose(b); };
+  CHECK(diagnose_matmul(reshaped, kDb, {2, 3}, {3, 2}).cause == "");
+  CHECK(diagnose_matmul(transposed, kDb, {2, 3}, {3, 2}).cause ==
+        "the factor g is missing: b^T instead of g b^T");
+}
+
 TEST_CASE("a batch of matrices is summed where its matrix is shared") {
   const MatmulRule no_sum = [](const Var& a, const Var&, const Var& g) { return matmul_tn(a, g); };
   const MatmulRule first = [](const Var& a, const Var&, const Var& g) {

@@ -86,3 +86,12 @@ TEST_CASE("the cause that is named for two mistakes at once holds on other input
   CHECK(named > 20);
   CHECK(named < tried / 2);
 }
+
+TEST_CASE("what is right has no cause") {
+  Evidence e = evidence_of({3, 4}, 1);
+  e.found = e.right;
+  CHECK_FALSE(cause_of({e}, "x"));
+  e.found[0] += 1;
+  e.found.shape = Shape{4, 3};
+  CHECK_FALSE(cause_of({e}, "x"));
+}
