@@ -9,8 +9,7 @@
 
 namespace microtape::kernels {
 
-/// So many elements are worth a thread of their own: waking one costs what some 10,000 additions
-/// do.
+/// So many elements are one piece of work.
 inline constexpr Index kParallelElements = 32'768;
 
 namespace detail {

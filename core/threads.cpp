@@ -78,8 +78,8 @@ class Workers {
 
   void run(Region& region) {
     region_ = &region;
-    opened_.fetch_add(1);
-    is_open_ = true;
+    is_open_ = true;  // before it is announced: who comes at once finds it open
+    ++opened_;
     if (sleepers_ > 0) {
       const std::lock_guard lock(mutex_);  // a worker is asleep now, or has seen the region
       wake_.notify_all();
