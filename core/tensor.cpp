@@ -70,6 +70,11 @@ Tensor::Header* Tensor::allocate(
       .bytes = bytes,
       .base = nullptr};
   std::copy(extents.begin(), extents.end(), header->extents());
+  Index step = 1;
+  for (std::size_t i = extents.size(); i-- > 0;) {
+    header->strides()[i] = step;
+    step *= std::max<Index>(extents[i], 1);
+  }
   return header;
 }
 
@@ -129,19 +134,14 @@ Tensor Tensor::uninitialized(const Shape& shape, DType dtype) {
   if (count > kMostBytes / size_of(dtype))
     throw ShapeError(
         cat("Tensor: too many bytes: ", shape, " of ", dtype, "; they must fit in 62 bits"));
-  Tensor out(allocate(shape.extents(), shape.size(), dtype, count * size_of(dtype)));
-  const Indices strides = shape.strides();
-  std::copy(strides.begin(), strides.end(), out.header_->strides());
-  return out;
+  return Tensor(
+      allocate({shape.begin(), shape.end()}, shape.size(), dtype, count * size_of(dtype)));
 }
 
 Tensor Tensor::uninitialized_like(const Tensor& other) {
   const Header& from = other.header();
-  if (!from.contiguous) return uninitialized(other.shape(), from.dtype);
-  Tensor out(allocate(other.extents(), from.size, from.dtype,
+  return Tensor(allocate(other.extents(), from.size, from.dtype,
       static_cast<std::size_t>(from.size) * size_of(from.dtype)));
-  std::copy_n(from.extents() + from.rank, from.rank, out.header_->strides());
-  return out;
 }
 
 Tensor Tensor::full(const Shape& shape, double value, DType dtype) {

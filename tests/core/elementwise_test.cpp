@@ -259,3 +259,13 @@ TEST_CASE("operands that do not go together are named") {
       says("where: shapes differ: mask [2], a [2, 3]; both must be the same; widen one with "
            "broadcast_to"));
 }
+
+TEST_CASE("a result has the strides of its shape, whatever those of an axis of extent 1 were") {
+  const Tensor column = Tensor::randn({1, 3}, 1).transpose();  // [3, 1], strides 1 and 3
+  REQUIRE(column.is_contiguous());
+  REQUIRE(column.strides() == Indices{1, 3});
+  CHECK(k::exp(column).strides() == Indices{1, 1});
+  CHECK(k::add(column, column).strides() == Indices{1, 1});
+  CHECK(
+      Tensor::uninitialized_like(Tensor::randn({2, 3}, 1).transpose()).strides() == Indices{2, 1});
+}
