@@ -29,7 +29,7 @@ struct Product {
 /// From 512 rows up a result is computed in panels of so many rows.
 constexpr Index kPanel = 256;
 
-/// m n k up to which OpenBLAS uses no threads of its own, and those that are worth threads of ours.
+/// Multiplications up to which OpenBLAS uses no threads of its own, and up to which we use none.
 constexpr double kSmallProduct = 64 * 64 * 64, kSmallWork = 1 << 20;
 
 /// An operand as BLAS wants it: the matrices of its last two axes lie row by row, ld apart, as they
@@ -103,7 +103,22 @@ Operand blas_operand(const Tensor& x) {
 
 Transpose combine(Transpose x, Transpose y) { return x == y ? Transpose::no : Transpose::yes; }
 
-/// Fills `out` batch by batch; no extent is 0.
+double number(Index extent) { return static_cast<double>(extent); }
+
+/// multiply(0) .. multiply(count - 1), products of `size` multiplications each: shared among
+/// threads if there is enough to do, and the BLAS can stand it.
+template <class Multiply>
+void run_pieces(Index count, double size, const Multiply& multiply) {
+  const auto one_by_one = [&] {
+    for (Index piece = 0; piece < count; ++piece) multiply(piece);
+  };
+  if (size <= kSmallProduct && size * number(count) <= kSmallWork) return one_by_one();
+  const SerialGemm serial;
+  if (!gemm_is_reentrant()) return one_by_one();
+  parallel_for(count, multiply);
+}
+
+/// Fills `out`, matrix by matrix, each in panels of rows; no extent is 0.
 template <class T>
 void multiply(const Product& product, const Tensor& a, const Tensor& b, T alpha, Tensor& out) {
   const Index m = a.extent(product.outer_a()), n = b.extent(product.outer_b());
@@ -128,18 +143,7 @@ void multiply(const Product& product, const Tensor& a, const Tensor& b, T alpha,
           right.ld, y + (matrix * m + panel * height) * n, n);
     });
   };
-  const Index pieces = batches.count() * panels;
-  const double product_size =
-      static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  if (product_size <= kSmallProduct && product_size * static_cast<double>(pieces) <= kSmallWork) {
-    for (Index piece = 0; piece < pieces; ++piece) multiply_panel(piece);
-  } else {
-    const SerialGemm serial;
-    if (gemm_is_reentrant())
-      parallel_for(pieces, multiply_panel);
-    else
-      for (Index piece = 0; piece < pieces; ++piece) multiply_panel(piece);
-  }
+  run_pieces(batches.count() * panels, number(height) * number(n) * number(k), multiply_panel);
   if (alpha == 0)
     for (T& number : out.mutable_data<T>()) number *= alpha;
 }

@@ -8,10 +8,9 @@
 // Many values combined into one. Internal: included by kernels only.
 //
 // n values are combined along one tree, a function of n alone, however they lie in memory:
-//   - They are cut into blocks of 128. Value i of a block goes to lane i % 32 (vector registers
-//   hold
-//     32 lanes, and do not wait for one another), and the lanes are folded in halves; a block below
-//     32 has one lane.
+//   - They are cut into blocks of 128. Value i of a block goes to lane i % 32 (several vector
+//     registers, which do not wait for one another), and the lanes are folded in halves; a block
+//     below 32 has one lane.
 //   - The blocks are combined in pairs, the pairs in pairs, and so on, as one carries in binary.
 // So the rounding error of a sum grows with log n, and a view has the very sum of its copy.
 
