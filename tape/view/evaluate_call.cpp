@@ -225,6 +225,13 @@ void require(bool is_well_formed, const std::string& function) {
       "; formulas call it otherwise"));
 }
 
+/// "exp, ln, .. "
+std::string names_of(const auto& functions) {
+  std::string out;
+  for (const auto& entry : functions) out += cat(entry.name, ", ");
+  return out;
+}
+
 }  // namespace
 
 Array evaluate_call(const std::string& function, const Indices& subscript,
@@ -259,8 +266,9 @@ Array evaluate_call(const std::string& function, const Indices& subscript,
   require((function != "slice" && function != "unslice") || subscript.size() == 3, function);
   if (function == "slice") return slice(x, subscript);
   if (function == "unslice") return unslice(x, subscript, target);
-  throw ValueError(cat("evaluate: unknown function: ", function,
-      "; formulas may call what tape/view/evaluate_call.cpp lists"));
+  throw ValueError(
+      cat("evaluate: unknown function: ", function, "; formulas may call ", names_of(kElementwise),
+          names_of(kReductions), names_of(kAlong), "and what ops of shapes and indices record"));
 }
 
 }  // namespace microtape

@@ -127,6 +127,8 @@ judge_without_verdict() {
       *-overflow) at_line "$line" "it reads or writes beyond the end of an array" ;;
       *) at_line "$line" "${found#*: }" ;;
     esac
+  elif [ "$status" = 134 ]; then # SIGABRT
+    echo "the program ended before it was checked: by abort(), or by an exception that nothing catches"
   else
     echo "the program ended (status $status) before it was checked"
   fi
