@@ -9,13 +9,13 @@
 // whole of MultiHeadAttention and holds it against parameters and gradients that PyTorch wrote.
 
 #include <charconv>
-#include <fstream>
 
 #include <CLI/CLI.hpp>
 
 #include "support/heads.hpp"
 #include "support/sentence.hpp"
 #include "support/show.hpp"
+#include "support/views.hpp"
 
 using namespace microtape;
 
@@ -39,40 +39,6 @@ std::string joined(const std::vector<std::string>& words) {
   std::string out;
   for (const std::string& word : words) out += word + ' ';
   return out;
-}
-
-void write(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  if (!(file << text).flush()) throw FileError("cannot write " + path.string());
-}
-
-/// Writes everything that a person can look at: NAME.txt (the table), NAME.equations.txt, .tex and
-/// .mathml (the derivation), NAME.html (to step through in a browser), NAME.json, NAME.mmd
-/// (Mermaid) and, if Graphviz is there, NAME.dot and NAME.svg (the graph).
-void write_views(const std::string& out, const std::string& name, const MicroTape& tape,
-    const Sweep& sweep, const Var& y, const HtmlOptions& html) {
-  if (out.empty()) return;
-  const std::filesystem::path dir(out);
-  std::error_code failure;
-  std::filesystem::create_directories(dir, failure);
-  if (failure) throw FileError("cannot make the folder " + out + ": " + failure.message());
-
-  const Derivation equations = derivation(tape, y);
-  write(dir / (name + ".txt"), to_text(tape, &sweep));
-  write(dir / (name + ".equations.txt"), to_text(equations));
-  write(dir / (name + ".tex"), to_latex(equations));
-  write(dir / (name + ".mathml"), to_mathml(equations));
-  write_html(dir / (name + ".html"), tape, y, html);
-  write_json(dir / (name + ".json"), tape, &sweep);
-  write_mermaid(dir / (name + ".mmd"), tape, &sweep);
-  std::printf("\nWritten into %s: %s.txt .equations.txt .tex .mathml .html .json .mmd", out.c_str(),
-      name.c_str());
-  try {
-    write_svg(dir / (name + ".svg"), tape, &sweep);
-    std::printf(" .dot .svg\n");
-  } catch (const FileError& error) {
-    std::printf("\nNo picture: %s\n", error.what());
-  }
 }
 
 // --- part 1 ------------------------------------------------------------------------------------
@@ -136,7 +102,7 @@ void board(const Options& options, show::Verdict& verdict) {
     agrees &= compare("", value, Tensor::of(by_hand, float64), options.tolerance()).agrees;
   std::printf("\n");
   verdict.add("P, C, dV, dP, dS, dQ and dK are what one works out by hand", agrees);
-  write_views(options.out, "board", tape, sweep, C, {.title = "Attention on the board"});
+  views::write(options.out, "board", tape, sweep, C, {.title = "Attention on the board"});
 }
 
 // --- part 2 ------------------------------------------------------------------------------------
@@ -186,7 +152,7 @@ void read_sentence(const Options& options, show::Verdict& verdict) {
       heatmap(P.value(), words, words, DarkestShade::largest).c_str());
 
   const AxisWords of_rows{words, {}}, of_both{words, words};
-  write_views(options.out, "attention", tape, sweep, C,
+  views::write(options.out, "attention", tape, sweep, C,
       {.title = "One head of attention",
           .seed = dC,
           .words = {{"X", of_rows}, {"Q", of_rows}, {"K", of_rows}, {"V", of_rows}, {"S", of_both},
