@@ -8,6 +8,7 @@
 #include <microtape/microtape.hpp>
 
 #include "memory.hpp"
+#include "shapes.hpp"
 
 using namespace microtape;
 
@@ -24,19 +25,9 @@ void attention(benchmark::State& state) {
     benchmark::DoNotOptimize(backward(sum(layer(x)))[x].value());
     tape.clear();
   };
-  const double before = memory::resident();
-  step();
-  memory::reset_peak();
-  step();
-  state.counters["growth"] = memory::peak() - before;
+  state.counters["growth"] = memory::growth_of(step);
   for (auto _ : state) step();
 }
-BENCHMARK(attention)
-    ->Args({4, 32, 64, 4})
-    ->Args({8, 128, 256, 8})
-    ->Args({4, 512, 512, 8})
-    ->Args({1, 1024, 768, 12})
-    ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
+BENCHMARK(attention)->Apply(attention_shapes);
 
 }  // namespace

@@ -101,7 +101,7 @@ def compare_attention(folder, rounds):
                 best, _ = torch_attention(folder, shape, {**count, **TUNED})
                 installed.add(ours["real_time"], plain)
                 tuned.add(ours["real_time"], best)
-                if growth > 2**22:  # less is lost in what the allocators round
+                if min(ours["growth"], growth) > 2**20:  # less is lost in what the allocators round
                     memory.add(ours["growth"], growth)
             shown = memory if memory.rounds else "too small to tell"
             lines.append(f"| {shape} | {threads} | {installed} | {tuned} | {shown} |")

@@ -18,4 +18,14 @@ inline double resident() { return status("VmRSS"); }
 inline double peak() { return status("VmHWM"); }
 inline void reset_peak() { std::ofstream("/proc/self/clear_refs") << 5; }
 
+/// By how much the second call of step lifts the peak above what the process held before the first.
+template <class Step>
+double growth_of(Step step) {
+  const double before = resident();
+  step();
+  reset_peak();
+  step();
+  return peak() - before;
+}
+
 }  // namespace memory

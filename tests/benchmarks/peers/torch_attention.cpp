@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "memory.hpp"
+#include "shapes.hpp"
 
 namespace {
 
@@ -47,23 +48,11 @@ void attention(benchmark::State& state, Projections projections) {
     const Tensor c = torch::matmul(torch::softmax(s, -1), v);
     torch::linear(c.transpose(1, 2).reshape({b, t, e}), wo, bo).sum().backward();
   };
-  const double before = memory::resident();
-  step();
-  memory::reset_peak();
-  step();
-  state.counters["growth"] = memory::peak() - before;
+  state.counters["growth"] = memory::growth_of(step);
   for (auto _ : state) step();
 }
 
-void shapes(benchmark::internal::Benchmark* benchmark) {
-  benchmark->Args({4, 32, 64, 4})
-      ->Args({8, 128, 256, 8})
-      ->Args({4, 512, 512, 8})
-      ->Args({1, 1024, 768, 12})
-      ->Unit(benchmark::kMillisecond)
-      ->UseRealTime();
-}
-BENCHMARK_CAPTURE(attention, one_projection, Projections::one)->Apply(shapes);
-BENCHMARK_CAPTURE(attention, three_projections, Projections::three)->Apply(shapes);
+BENCHMARK_CAPTURE(attention, one_projection, Projections::one)->Apply(attention_shapes);
+BENCHMARK_CAPTURE(attention, three_projections, Projections::three)->Apply(attention_shapes);
 
 }  // namespace
