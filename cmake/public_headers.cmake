@@ -6,6 +6,7 @@ set(public_headers
   core/error.hpp
   core/pool.hpp
   core/random.hpp
+  core/reference_count.hpp
   core/shape.hpp
   core/tensor.hpp
   core/threads.hpp

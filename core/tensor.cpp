@@ -61,7 +61,7 @@ Tensor::Header* Tensor::allocate(
   const std::size_t offset = data_offset(header_bytes, data_bytes);
   const std::size_t bytes = offset + data_bytes;
   void* block = pool::allocate(bytes);
-  auto* header = new (block) Header{.references = 1,
+  auto* header = new (block) Header{.references = {},
       .rank = static_cast<std::uint8_t>(extents.size()),
       .dtype = dtype,
       .contiguous = true,
@@ -82,15 +82,14 @@ void Tensor::destroy(Header* header) {
   // A view lets go of its base; the base is never itself a view, so this ends after one turn.
   Header* base = header->base;
   pool::deallocate(header, header->bytes);
-  if (base && base->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
-    pool::deallocate(base, base->bytes);
+  if (base && base->references.drop()) pool::deallocate(base, base->bytes);
 }
 
 Tensor Tensor::view(const Shape& shape, const Indices& strides, Index offset) const {
   Header* out = allocate(shape.extents(), shape.size(), dtype(), 0);
   std::copy(strides.begin(), strides.end(), out->strides());
   out->base = header_->base ? header_->base : header_;
-  out->base->references.fetch_add(1, std::memory_order_relaxed);
+  out->base->references.add();
   out->data = static_cast<char*>(header_->data) + offset * static_cast<Index>(size_of(dtype()));
   // Row-major without gaps; the stride of an axis of extent 1 does not matter, nor of an empty one.
   Index step = 1;
@@ -117,7 +116,7 @@ void Tensor::require_contiguous(DType wanted) const {
 
 void Tensor::make_own(DType wanted) {
   if (dtype() != wanted) require_contiguous(wanted);
-  const bool is_alone = header_->references.load(std::memory_order_acquire) == 1 && !header_->base;
+  const bool is_alone = header_->references.is_one() && !header_->base;
   if (!is_alone) *this = kernels::copy(*this);
 }
 

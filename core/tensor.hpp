@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <initializer_list>
 #include <iosfwd>
 #include <span>
@@ -9,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <microtape/core/reference_count.hpp>
 #include <microtape/core/shape.hpp>
 
 namespace microtape {
@@ -103,6 +103,12 @@ class Tensor {
   bool has_shape_of(const Tensor& other) const { return same_extents(extents(), other.extents()); }
   /// Elements from one index to the next along each axis; 0 where a broadcast repeats.
   Indices strides() const;
+  /// strides()[axis]. @throws IndexError if there is no such axis
+  Index stride(Index axis) const {
+    const Index i = axis < 0 ? axis + rank() : axis;
+    if (i < 0 || i >= rank()) return shape()[axis];  // throws
+    return header_->strides()[i];
+  }
   /// Whether the elements lie in row-major order without gaps.
   bool is_contiguous() const { return header().contiguous; }
   /// Whether both look into one block of memory.
@@ -169,7 +175,7 @@ class Tensor {
   /// Counts the handles to a block: this struct, then extents and strides, then (unless it is a
   /// view of `base`) the numbers themselves.
   struct Header {
-    std::atomic<std::uint32_t> references;
+    ReferenceCount references;
     std::uint8_t rank;
     DType dtype;
     bool contiguous;
@@ -181,6 +187,7 @@ class Tensor {
     Index* extents() { return reinterpret_cast<Index*>(this + 1); }
     const Index* extents() const { return reinterpret_cast<const Index*>(this + 1); }
     Index* strides() { return extents() + rank; }
+    const Index* strides() const { return extents() + rank; }
   };
 
   explicit Tensor(Header* header) : header_(header) {}
@@ -197,11 +204,10 @@ class Tensor {
   void make_own(DType dtype);
 
   void retain() {
-    if (header_) header_->references.fetch_add(1, std::memory_order_relaxed);
+    if (header_) header_->references.add();
   }
   void release() {
-    if (header_ && header_->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
-      destroy(header_);
+    if (header_ && header_->references.drop()) destroy(header_);
   }
   static void destroy(Header* header);
 

@@ -79,7 +79,7 @@ void check_made(const Op& op, const Tensor& value, std::span<const Input> inputs
   // is: none has been let in.
   bool is_passed_on = false;
   for (const Input& input : inputs) is_passed_on |= has_infinity(input.var->value());
-  for (const Attribute& attribute : op.attributes) is_passed_on |= std::isinf(attribute.number);
+  for (const Attribute& attribute : op.attributes) is_passed_on |= std::isinf(attribute.number());
   const auto place = is_passed_on ? first_nan(value) : first_not_finite(value);
   if (!place) return;
 

@@ -228,18 +228,19 @@ void* MicroTape::bump(std::size_t bytes) {
   return std::exchange(cursor_, cursor_ + bytes);
 }
 
-const char* MicroTape::copy_text(std::string_view text) {
-  auto* copy = static_cast<char*>(bump(text.size() + 1));
+/// Both, each with a zero behind it.
+const char* MicroTape::copy_texts(std::string_view a, std::string_view b) {
+  auto* copy = static_cast<char*>(bump(a.size() + b.size() + 2));
   // A zero inside would end the text: the character "substitute" stands for it.
-  std::replace_copy(text.begin(), text.end(), copy, '\0', '\x1a');
-  copy[text.size()] = '\0';
+  char* end = std::replace_copy(a.begin(), a.end(), copy, '\0', '\x1a');
+  *end++ = '\0';
+  end = std::replace_copy(b.begin(), b.end(), end, '\0', '\x1a');
+  *end = '\0';
   return copy;
 }
 
 void MicroTape::set_name(NodeId id, std::string_view name, std::string_view latex) {
-  Node& node = at(id);
-  node.name_ = copy_text(name);
-  node.latex_ = latex.empty() ? nullptr : copy_text(latex);
+  at(id).label_ = copy_texts(name, latex);
 }
 
 void MicroTape::clear() {

@@ -154,14 +154,13 @@ class MicroTape {
   Node& at(NodeId id) const { return chunks_[id / kChunk][id % kChunk]; }
   Node& append_node();
   void* bump(std::size_t bytes);
-  const char* copy_text(std::string_view text);
+  const char* copy_texts(std::string_view a, std::string_view b = {});
   void set_name(NodeId id, std::string_view name, std::string_view latex);
   Var add_source(NodeKind kind, Tensor value, std::string_view name, std::string_view latex);
   Var push_op(const Op& op, Tensor value, std::span<Input> inputs);
   Attribute* copy_attributes(const Attribute* from, std::size_t count);
   void store_attributes(Node& node, const Op& op);
-  void store_extents(Node& node, const Tensor& value);
-  bool store_inputs(Node& node, std::span<Input> inputs);
+  void store_inputs(Node& node, const Tensor& value, std::span<Input> inputs);
 
   TapeSlot* slot_;
   Keep keep_;

@@ -26,18 +26,41 @@ class Literal {
 };
 
 /// A fixed argument of an op, `@name` in its formulas: a number, or a list of integers (axes, a
-/// shape).
-struct Attribute {
-  Attribute(Literal attribute_name, double value, std::string_view latex = {})
-      : name(attribute_name.text()), number(value), symbol(latex) {}
+/// shape). On its way to a tape it refers to the list and the symbol, which must live until
+/// record() returns; the tape copies both.
+class Attribute {
+ public:
+  Attribute(Literal attribute_name, double value, const char* latex = "")
+      : name_(attribute_name.text()), symbol_(latex), number_(value) {}
   Attribute(Literal attribute_name, const Indices& values)
-      : name(attribute_name.text()), list(values), is_list(true) {}
+      : name_(attribute_name.text()),
+        list_(values.begin()),
+        count_(static_cast<std::uint32_t>(values.size())),
+        is_list_(true) {}
+  /// A list has a name of its own, so that it lives on.
+  Attribute(Literal attribute_name, const Indices&& values) = delete;
 
-  std::string_view name;
-  double number = 0;
-  std::string_view symbol;  ///< how the textbook writes the number, in LaTeX; may be empty
-  Indices list;
-  bool is_list = false;
+  std::string_view name() const { return name_; }
+  /// 0 for a list.
+  double number() const { return is_list_ ? 0 : number_; }
+  /// How the textbook writes the number, in LaTeX; may be empty.
+  std::string_view symbol() const { return symbol_; }
+  bool is_list() const { return is_list_; }
+  /// Empty for a number.
+  Indices list() const {
+    return is_list_ ? Indices(std::span<const Index>(list_, count_)) : Indices();
+  }
+
+ private:
+  friend class MicroTape;
+  const char* name_;
+  const char* symbol_ = "";
+  union {
+    double number_;
+    const Index* list_;
+  };
+  std::uint32_t count_ = 0;
+  bool is_list_ = false;
 };
 
 /// A contribution to the adjoint of one input of an op, computed by a rule that serves several.
@@ -46,7 +69,8 @@ struct Part {
   Var value;
 };
 
-/// How to run and destroy a rule whose type has been forgotten.
+/// How to run and destroy a rule whose type has been forgotten. One that captures nothing has no
+/// size: it needs no place.
 struct RuleTable {
   Var (*call)(void* rule, Var&& g, const Var& y);                      ///< null for a joint rule
   std::vector<Part> (*call_joint)(void* rule, Var&& g, const Var& y);  ///< null for the others
@@ -111,15 +135,20 @@ class Node {
   /// The right side of y = ..., with `@name` for inputs and attributes; empty if no op made it.
   std::string_view formula() const { return formula_; }
   /// The user's name for it, and how LaTeX writes that; empty if there is none.
-  std::string_view name() const { return name_ ? name_ : ""; }
-  std::string_view latex() const { return latex_ ? latex_ : name(); }
+  std::string_view name() const { return label_; }
+  std::string_view latex() const {
+    const std::string_view latex(label_ + name().size() + 1);
+    return latex.empty() ? name() : latex;
+  }
   /// Of the value, whether it was kept or not.
-  Shape shape() const { return value_.defined() ? value_.shape() : shape_from_extents(); }
+  Shape shape() const {
+    return value_.defined() ? value_.shape() : Shape(Indices(extents_without_value()));
+  }
   DType dtype() const { return dtype_; }
   /// shape() == other.shape(), without making either.
   bool has_shape_of(const Tensor& other) const {
     return value_.defined() ? value_.has_shape_of(other)
-                            : same_extents({extents_, rank_}, other.extents());
+                            : same_extents(extents_without_value(), other.extents());
   }
   /// Whether a leaf reaches it; only then does it get an adjoint.
   bool is_active() const { return active_; }
@@ -144,18 +173,17 @@ class Node {
   friend class Sweep;
   friend Var push(
       const Op& op, Tensor value, MicroTape* tape, std::span<Input> inputs, const Stopwatch& watch);
-  Shape shape_from_extents() const {
-    return Shape(Indices(std::span<const Index>(extents_, rank_)));
+  /// Of a node without a value: they stand before its edges.
+  std::span<const Index> extents_without_value() const {
+    return {reinterpret_cast<const Index*>(edges_) - rank_, rank_};
   }
 
   Tensor value_;
   const char* op_ = "";
   const char* formula_ = "";
-  const char* name_ = nullptr;
-  const char* latex_ = nullptr;
+  const char* label_ = "\0";  ///< the name, a zero, the LaTeX, a zero
   const Edge* edges_ = nullptr;
   const Attribute* attributes_ = nullptr;
-  const Index* extents_ = nullptr;  ///< only where there is no value
   float forward_seconds_ = 0;
   float backward_seconds_ = 0;
   std::uint32_t scope_ = 0;

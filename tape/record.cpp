@@ -20,6 +20,7 @@ class RuleStore {
   explicit RuleStore(std::byte* begin) : next_(begin) {}
 
   void* put(const RuleRef& rule) {
+    if (rule.table->size == 0) return nullptr;
     const bool is_joint = rule.table->call_joint != nullptr;
     if (is_joint && joint_) return joint_;
     rule.construct(next_, rule.rule);
@@ -88,11 +89,7 @@ Var MicroTape::push_op(const Op& op, Tensor value, std::span<Input> inputs) {
   node.dtype_ = dtype;
   node.active_ = active;
   store_attributes(node, op);
-  const bool wants_y = store_inputs(node, inputs);
-  if (keep_ == Keep::everything || wants_y)
-    node.value_ = value;
-  else
-    store_extents(node, value);
+  store_inputs(node, value, inputs);
   return Var(std::move(value), slot_, size_ - 1);
 }
 
@@ -100,7 +97,11 @@ Attribute* MicroTape::copy_attributes(const Attribute* from, std::size_t count) 
   auto* copies = static_cast<Attribute*>(bump(count * sizeof(Attribute)));
   for (std::size_t i = 0; i < count; ++i) {
     auto* copy = new (copies + i) Attribute(from[i]);
-    if (!copy->symbol.empty()) copy->symbol = copy_text(copy->symbol);
+    if (!copy->symbol().empty()) copy->symbol_ = copy_texts(copy->symbol());
+    if (copy->is_list_) {
+      auto* list = static_cast<Index*>(bump(copy->count_ * sizeof(Index)));
+      copy->list_ = std::copy_n(copy->list_, copy->count_, list) - copy->count_;
+    }
   }
   return copies;
 }
@@ -111,30 +112,29 @@ void MicroTape::store_attributes(Node& node, const Op& op) {
   node.attribute_count_ = static_cast<std::uint8_t>(op.attributes.size());
 }
 
-void MicroTape::store_extents(Node& node, const Tensor& value) {
-  const std::span<const Index> from = value.extents();
-  node.rank_ = static_cast<std::uint8_t>(from.size());
-  if (from.empty()) return;
-  auto* extents = static_cast<Index*>(bump(from.size_bytes()));
-  std::copy(from.begin(), from.end(), extents);
-  node.extents_ = extents;
-}
-
-bool MicroTape::store_inputs(Node& node, std::span<Input> inputs) {
-  // A Keep::needed tape stores only the edges along which an adjoint flows.
+void MicroTape::store_inputs(Node& node, const Tensor& value, std::span<Input> inputs) {
+  // A Keep::needed tape stores only the edges along which an adjoint flows, and the value only if
+  // one of their rules takes it; otherwise the extents.
   const auto is_active = [&](const Input& input) {
     return node.active_ && input.rule.table && input.node != kNoNode && at(input.node).active_;
   };
   std::size_t count = 0, rule_bytes = 0;
+  bool has_value = keep_ == Keep::everything;
   for (const Input& input : inputs) {
     count += keep_ == Keep::everything || is_active(input);
-    if (is_active(input)) rule_bytes += rounded(input.rule.table->size);
+    if (!is_active(input)) continue;
+    rule_bytes += rounded(input.rule.table->size);
+    has_value |= input.rule.table->wants_y;
   }
+  if (has_value) node.value_ = value;
+  const std::span<const Index> extents = has_value ? std::span<const Index>() : value.extents();
 
-  // Edges first, then their rules, in one piece.
-  auto* edges = static_cast<Edge*>(bump(count * sizeof(Edge) + rule_bytes));
-  RuleStore rules(reinterpret_cast<std::byte*>(edges + count));
-  bool wants_y = false;
+  // Extents, edges and rules, in one piece.
+  const std::size_t before = rounded(extents.size_bytes());
+  auto* piece = static_cast<std::byte*>(bump(before + count * sizeof(Edge) + rule_bytes));
+  auto* edges = reinterpret_cast<Edge*>(piece + before);
+  std::copy(extents.begin(), extents.end(), reinterpret_cast<Index*>(edges) - extents.size());
+  RuleStore rules(piece + before + count * sizeof(Edge));
   Edge* edge = edges;
   for (const Input& input : inputs) {
     const bool active = is_active(input);
@@ -148,13 +148,12 @@ bool MicroTape::store_inputs(Node& node, std::span<Input> inputs) {
     if (active) {
       edge->table_ = input.rule.table;
       edge->rule_ = rules.put(input.rule);
-      wants_y |= input.rule.table->wants_y;
     }
     ++edge;
   }
   node.edges_ = edges;
   node.edge_count_ = static_cast<std::uint32_t>(count);
-  return wants_y;
+  node.rank_ = static_cast<std::uint8_t>(extents.size());
 }
 
 }  // namespace microtape

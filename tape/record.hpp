@@ -67,12 +67,26 @@ class RuleRef {
   static constexpr bool kIsJoint =
       std::is_invocable_r_v<Parts, F&, Var> || std::is_invocable_r_v<Parts, F&, Var, const Var&>;
 
+  /// Whether it is the same each time that it is made, as a lambda without captures is.
+  template <class F>
+  static constexpr bool kIsEmpty =
+      std::is_empty_v<F> && std::is_trivially_default_constructible_v<F>;
+
+  template <class Result, class F>
+  static Result run(F& rule, Var&& g, const Var& y) {
+    if constexpr (kTakesG<F>)
+      return (static_cast<void>(y), rule(std::move(g)));
+    else
+      return rule(std::move(g), y);
+  }
   template <class Result, class F>
   static Result call(void* rule, Var&& g, const Var& y) {
-    if constexpr (kTakesG<F>)
-      return (static_cast<void>(y), (*static_cast<F*>(rule))(std::move(g)));
-    else
-      return (*static_cast<F*>(rule))(std::move(g), y);
+    if constexpr (kIsEmpty<F>) {
+      F made{};
+      return run<Result>(made, std::move(g), y);
+    } else {
+      return run<Result>(*static_cast<F*>(rule), std::move(g), y);
+    }
   }
   template <class F>
   static void destroy(void* rule) {
@@ -86,7 +100,7 @@ class RuleRef {
     else
       table.call = &call<Var, F>;
     if constexpr (!std::is_trivially_destructible_v<F>) table.destroy = &destroy<F>;
-    table.size = sizeof(F);
+    table.size = kIsEmpty<F> ? 0 : sizeof(F);
     table.wants_y = !kTakesG<F>;
     return table;
   }

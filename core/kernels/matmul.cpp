@@ -40,6 +40,9 @@ struct Operand {
   Index ld;
 };
 
+/// All axes but the last two.
+std::span<const Index> batch(const Tensor& x) { return x.extents().first(x.extents().size() - 2); }
+
 // --- checks ------------------------------------------------------------------------------
 
 [[noreturn]] void fail_rank(std::string_view op, const Tensor& a, const Tensor& b) {
@@ -66,7 +69,7 @@ void check(const Product& product, const Tensor& a, const Tensor& b) {
   if (a.rank() < 2 || b.rank() < 2) fail_rank(product.op, a, b);
   if (a.extent(product.inner_a()) != b.extent(product.inner_b())) fail_inner(product, a, b);
   const bool serves_all = product.shares_b() && b.rank() == 2;
-  if (!serves_all && batch_axes(a.shape()) != batch_axes(b.shape()))
+  if (!serves_all && !same_extents(batch(a), batch(b)))
     throw ShapeError(cat(product.op, ": batch axes differ: a ", a.shape(), " has ",
         batch_axes(a.shape()), ", b ", b.shape(), " has ", batch_axes(b.shape()),
         "; they must be equal", product.shares_b() ? ", or b of rank 2" : "",
@@ -87,8 +90,7 @@ void check_extents(
 /// 1 has no say.
 Operand blas_operand(const Tensor& x) {
   const Index rows = x.extent(-2), columns = x.extent(-1);
-  const Indices strides = x.strides();
-  const Index down = strides[strides.size() - 2], right = strides[strides.size() - 1];
+  const Index down = x.stride(-2), right = x.stride(-1);
   const auto leads = [](Index ld, Index extent) { return ld >= extent && ld <= INT_MAX; };
   if (right == 1 || columns == 1) {
     if (rows == 1) return {x, Transpose::no, columns};
@@ -130,7 +132,9 @@ void multiply(const Product& product, const Tensor& a, const Tensor& b, T alpha,
   T* y = out.mutable_data<T>().data();
   const Transpose turn_a = combine(product.a, left.stored);
   const Transpose turn_b = combine(product.b, right.stored);
-  const Nest<2> batches(batch_axes(a.shape()), {left.tensor.strides(), right.tensor.strides()});
+  Nest<2> batches;
+  for (Index i = 0; i < a.rank() - 2; ++i)
+    batches.push({a.extent(i), {left.tensor.stride(i), right.tensor.stride(i)}});
   // Cut the rows of the result into panels.
   const Index height = m < 2 * kPanel ? m : kPanel, panels = (m + height - 1) / height;
   const Index a_step = turn_a == Transpose::yes ? height : height * left.ld;
@@ -150,7 +154,7 @@ void multiply(const Product& product, const Tensor& a, const Tensor& b, T alpha,
 
 Tensor multiply(const Product& product, const Tensor& a, const Tensor& b, double alpha) {
   check(product, a, b);
-  Indices extents = batch_axes(a.shape());
+  Indices extents(batch(a));
   extents.push_back(a.extent(product.outer_a()));
   extents.push_back(b.extent(product.outer_b()));
   const Index k = a.extent(product.inner_a());

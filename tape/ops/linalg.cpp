@@ -25,6 +25,7 @@ bool broadcasts(const Shape& a, const Shape& b) {
 /// Whether the batches have to be repeated first. Only if all else is well: otherwise the product
 /// itself says what is wrong, before anything is recorded.
 bool needs_batches(const Var& a, Index inner_a, const Var& b, Index inner_b) {
+  if (a.rank() == 2 && b.rank() == 2) return false;
   return a.rank() >= 2 && b.rank() >= 2 && a.shape()[inner_a] == b.shape()[inner_b] &&
          batch_axes(a.shape()) != batch_axes(b.shape()) &&
          broadcasts(batch_axes(a.shape()), batch_axes(b.shape())) && a.dtype() == b.dtype() &&
@@ -59,7 +60,7 @@ Var shared_tn(const Var& a, const Var& b, const Scale& c) {
 }  // namespace
 
 Var matmul(const Var& a, const Var& b, const Scale& c) {
-  const bool is_shared = b.rank() == 2;  // one matrix for every row of a
+  const bool is_shared = a.rank() > 2 && b.rank() == 2;  // one matrix for every row of a
   if (!is_shared && needs_batches(a, -1, b, -2)) {
     const Pair wide = with_batches(a, b);
     return matmul(wide.a, wide.b, c);
@@ -77,7 +78,7 @@ Var matmul(const Var& a, const Var& b, const Scale& c) {
 }
 
 Var matmul_nt(const Var& a, const Var& b, const Scale& c) {
-  const bool is_shared = b.rank() == 2;
+  const bool is_shared = a.rank() > 2 && b.rank() == 2;
   if (!is_shared && needs_batches(a, -1, b, -1)) {
     const Pair wide = with_batches(a, b);
     return matmul_nt(wide.a, wide.b, c);

@@ -67,8 +67,8 @@ Var transpose(const Var& x) {
 
 Var slice(const Var& x, Index axis, Index start, Index stop) {
   axis = in_scope_of(x, [&] { return normalize_axis("slice", x.shape(), axis); });
-  return record(
-      {"slice", R"(\operatorname{slice}_{@range}(@x))", {{"range", Indices{axis, start, stop}}}},
+  const Indices range{axis, start, stop};
+  return record({"slice", R"(\operatorname{slice}_{@range}(@x))", {{"range", range}}},
       [&] { return x.value().slice(axis, start, stop); },
       {
           {"x", x, R"(\operatorname{unslice}_{@range}(@g))",
@@ -82,8 +82,8 @@ Var unslice(const Var& x, Index axis, Index start, Index extent) {
   const Index n = x.shape()[axis];
   const Index stop =
       start > kMostIndex - n ? kMostIndex : start + n;  // no overflow before the error
-  return record({"unslice", R"(\operatorname{unslice}_{@range}(@x))",
-                    {{"range", Indices{axis, start, stop}}}},
+  const Indices range{axis, start, stop};
+  return record({"unslice", R"(\operatorname{unslice}_{@range}(@x))", {{"range", range}}},
       [&] {
         if (start < 0 || stop > extent)
           throw IndexError(
@@ -146,17 +146,20 @@ Var concat(std::span<const Var> parts, Index axis) {
     return [axis, start, stop](const Var& g) { return slice(g, axis, start, stop); };
   };
   std::vector<decltype(piece(0, 0))> rules;
-  std::vector<Attribute> ranges;
+  std::vector<Indices> ranges;
   Index start = 0;
   for (const Var& part : parts) {
     const Index stop = start + part.shape()[axis];
     rules.push_back(piece(start, stop));
-    ranges.push_back({"range", Indices{axis, start, stop}});
+    ranges.push_back({axis, start, stop});
     start = stop;
   }
+  std::vector<Attribute> attributes;
+  for (const Indices& range : ranges) attributes.push_back({"range", range});
   std::vector<Input> inputs;
   for (std::size_t i = 0; i < parts.size(); ++i)
-    inputs.push_back({"x", parts[i], R"(\operatorname{slice}_{@range}(@g))", rules[i], ranges[i]});
+    inputs.push_back(
+        {"x", parts[i], R"(\operatorname{slice}_{@range}(@g))", rules[i], attributes[i]});
   return record(
       {"concat", R"(\operatorname{concat}_{@axis}(@x))", {{"axis", static_cast<double>(axis)}}},
       [&] {
@@ -184,14 +187,17 @@ Var stack(std::span<const Var> parts, Index axis) {
     return [axis, first, i](const Var& g) { return reshape(slice(g, axis, i, i + 1), first); };
   };
   std::vector<decltype(piece(0))> rules;
-  std::vector<Attribute> places;
+  std::vector<Indices> places;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     rules.push_back(piece(static_cast<Index>(i)));
-    places.push_back({"at", Indices{axis, static_cast<Index>(i)}});
+    places.push_back({axis, static_cast<Index>(i)});
   }
+  std::vector<Attribute> attributes;
+  for (const Indices& place : places) attributes.push_back({"at", place});
   std::vector<Input> inputs;
   for (std::size_t i = 0; i < parts.size(); ++i)
-    inputs.push_back({"x", parts[i], R"(\operatorname{select}_{@at}(@g))", rules[i], places[i]});
+    inputs.push_back(
+        {"x", parts[i], R"(\operatorname{select}_{@at}(@g))", rules[i], attributes[i]});
   return record(
       {"stack", R"(\operatorname{stack}_{@axis}(@x))", {{"axis", static_cast<double>(axis)}}},
       [&] {

@@ -167,8 +167,8 @@ class Matcher {
 std::string exact_attributes(const Node& node) {
   std::string text;
   for (const Attribute& attribute : node.attributes())
-    text += cat(text.empty() ? "" : ", ", attribute.name, " = ",
-        attribute.is_list ? cat(attribute.list) : exact(attribute.number));
+    text += cat(text.empty() ? "" : ", ", attribute.name(), " = ",
+        attribute.is_list() ? cat(attribute.list()) : exact(attribute.number()));
   return text;
 }
 

@@ -15,14 +15,14 @@ using Kind = Formula::Kind;
 
 /// The number of an attribute, as its symbol writes it.
 Formula attribute_formula(const MicroTape& tape, const Node& node, const Attribute& attribute) {
-  if (attribute.is_list) {
-    const bool is_axes = attribute.name == "axes" && !node.edges().empty();
-    if (!is_axes) return list_formula(attribute.list, {});
-    return list_formula(attribute.list, tape.node(node.edges()[0].input()).shape().rank());
+  if (attribute.is_list()) {
+    const bool is_axes = attribute.name() == "axes" && !node.edges().empty();
+    if (!is_axes) return list_formula(attribute.list(), {});
+    return list_formula(attribute.list(), tape.node(node.edges()[0].input()).shape().rank());
   }
-  if (attribute.symbol.empty()) return number_formula(attribute.number);
-  Formula symbol = parse_formula(attribute.symbol);
-  symbol.value = attribute.number;
+  if (attribute.symbol().empty()) return number_formula(attribute.number());
+  Formula symbol = parse_formula(attribute.symbol());
+  symbol.value = attribute.number();
   return symbol;
 }
 
@@ -55,9 +55,10 @@ Bindings bindings_of(const MicroTape& tape, NodeId id, const Edge* edge, const F
   if (edge && mentions(f, "g")) out["g"] = {adjoint(id)};
   if (edge && mentions(f, "y")) out["y"] = {value(id)};
   for (const Attribute& attribute : node.attributes())
-    out[std::string(attribute.name)] = {attribute_formula(tape, node, attribute)};
+    out[std::string(attribute.name())] = {attribute_formula(tape, node, attribute)};
   if (edge && edge->attribute())
-    out[std::string(edge->attribute()->name)] = {attribute_formula(tape, node, *edge->attribute())};
+    out[std::string(edge->attribute()->name())] = {
+        attribute_formula(tape, node, *edge->attribute())};
   return out;
 }
 

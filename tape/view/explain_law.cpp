@@ -70,7 +70,7 @@ std::vector<Number> numbers_of(const Law& law, const MicroTape& tape, NodeId id)
     const std::string_view name = text.substr(space + 1);
     Number number{text.substr(0, space)};
     for (const Attribute& attribute : node.attributes())
-      if (attribute.name == name) number.attribute = &attribute;
+      if (attribute.name() == name) number.attribute = &attribute;
     for (const Edge& edge : node.edges())
       if (edge.name() == name) number.node = edge.input();
     if (name == "y") number.node = id;
@@ -83,7 +83,7 @@ std::vector<Number> numbers_of(const Law& law, const MicroTape& tape, NodeId id)
 /// entries, as in a matrix product: all of its values if they are the same, else nothing.
 std::vector<double> values_at(const MicroTape& tape, NodeId id, const Number& number,
     const Shape& shape, const std::vector<Index>& entries) {
-  if (number.attribute) return {number.attribute->number};
+  if (number.attribute) return {number.attribute->number()};
   Array a = to_array(tape.node(number.node).value());
   const bool is_product = tape.node(id).op().starts_with("matmul");
   if (is_product || a.shape != shape) {

@@ -91,9 +91,9 @@ bool is_elementwise(const MicroTape& tape, const Node& node) {
 
 std::vector<std::vector<Index>> rows_of(const Node& node, const Shape& shape) {
   for (const Attribute& attribute : node.attributes()) {
-    if (attribute.name == "axes") return plain::groups(shape, attribute.list);
-    if (attribute.name != "axis") continue;
-    const auto axis = static_cast<Index>(attribute.number);
+    if (attribute.name() == "axes") return plain::groups(shape, attribute.list());
+    if (attribute.name() != "axis") continue;
+    const auto axis = static_cast<Index>(attribute.number());
     if (axis >= -shape.rank() && axis < shape.rank()) return plain::groups(shape, axis);
   }
   return {};

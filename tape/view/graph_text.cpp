@@ -25,8 +25,8 @@ std::string full_name(const MicroTape& tape, NodeId id) {
 
 /// The scale of a product that has none, which the equation leaves out, too.
 bool is_factor_of_one(const Node& node, const Attribute& attribute) {
-  return !attribute.is_list && attribute.number == 1 &&
-         node.formula().starts_with(cat("@", attribute.name, " @"));
+  return !attribute.is_list() && attribute.number() == 1 &&
+         node.formula().starts_with(cat("@", attribute.name(), " @"));
 }
 
 std::string_view scope_name(const MicroTape& tape, const Region& region) {
@@ -76,12 +76,12 @@ NodeText node_text(
 
 std::string attribute_text(const Attribute& attribute) {
   static constexpr double kMostWhole = 1e15;
-  const double x = attribute.number;
+  const double x = attribute.number();
   const bool is_whole = std::abs(x) < kMostWhole && x == std::trunc(x);
-  const std::string value = attribute.is_list ? cat(attribute.list)
-                            : is_whole        ? cat(static_cast<std::int64_t>(x))
-                                              : number(x, 4);
-  return cat(utf8::drawable(attribute.name), " = ", value);
+  const std::string value = attribute.is_list() ? cat(attribute.list())
+                            : is_whole          ? cat(static_cast<std::int64_t>(x))
+                                                : number(x, 4);
+  return cat(utf8::drawable(attribute.name()), " = ", value);
 }
 
 std::string item_id(const Graph::Item& item) {

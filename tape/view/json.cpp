@@ -61,9 +61,9 @@ Json json_of(const Tensor& tensor, std::size_t max_numbers) {
 }
 
 Json json_of(const Attribute& attribute) {
-  return {{"name", json_of(attribute.name)},
-      {"value", attribute.is_list ? json_of(attribute.list) : json_of(attribute.number)},
-      {"symbol", json_of(attribute.symbol)}};
+  return {{"name", json_of(attribute.name())},
+      {"value", attribute.is_list() ? json_of(attribute.list()) : json_of(attribute.number())},
+      {"symbol", json_of(attribute.symbol())}};
 }
 
 std::string_view word_of(NodeKind kind) {

@@ -75,8 +75,8 @@ class Cutter {
 };
 
 bool is_equal(const Attribute& a, const Attribute& b) {
-  return a.name == b.name && a.is_list == b.is_list && a.number == b.number && a.list == b.list &&
-         a.symbol == b.symbol;
+  return a.name() == b.name() && a.is_list() == b.is_list() && a.number() == b.number() &&
+         a.list() == b.list() && a.symbol() == b.symbol();
 }
 
 bool is_equal(const Node& a, const Node& b) {

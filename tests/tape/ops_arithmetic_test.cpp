@@ -93,8 +93,8 @@ TEST_CASE("a scale keeps its number and its symbol on the tape, also in the reco
     const Node& node = tape.node(v.node());
     CHECK(node.op() == "scale");
     REQUIRE(node.attributes().size() == 1);
-    CHECK(node.attributes()[0].number == 0.5);
-    CHECK(node.attributes()[0].symbol == R"(\frac{1}{\sqrt{d}})");
+    CHECK(node.attributes()[0].number() == 0.5);
+    CHECK(node.attributes()[0].symbol() == R"(\frac{1}{\sqrt{d}})");
   }
 }
 

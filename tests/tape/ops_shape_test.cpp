@@ -48,7 +48,7 @@ TEST_CASE("what changes nothing records nothing") {
 TEST_CASE("a reshape records the extents that were inferred") {
   MicroTape tape;
   const Var y = reshape(tape.leaf(kX), {3, -1});
-  CHECK(tape.node(y.node()).attributes()[0].list == Indices{3, 2});
+  CHECK(tape.node(y.node()).attributes()[0].list() == Indices{3, 2});
 }
 
 TEST_CASE("permute and its adjoint undo each other for orders that are not their own inverse") {

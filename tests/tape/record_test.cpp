@@ -216,19 +216,21 @@ TEST_CASE("attributes and their symbols are copied to the tape") {
   MicroTape tape;
   const Var x = tape.leaf(f64({1, 2}));
   std::string symbol = R"(\tau)";
-  const Var y = record({"mine", "@t @x", {{"t", 0.5, symbol}, {"axes", Indices{0, 1}}}},
+  Indices axes{0, 1};
+  const Var y = record({"mine", "@t @x", {{"t", 0.5, symbol.c_str()}, {"axes", axes}}},
       [&] { return x.value(); },
       {{"x", x, "@t @g", [](const Var& g) { return 0.5 * g; }, {"u", 2.0}}});
   symbol = "gone";
+  axes = {};
   const Node& node = tape.node(y.node());
   REQUIRE(node.attributes().size() == 2);
-  CHECK(node.attributes()[0].name == "t");
-  CHECK(node.attributes()[0].number == 0.5);
-  CHECK(node.attributes()[0].symbol == R"(\tau)");
-  CHECK_FALSE(node.attributes()[0].is_list);
-  CHECK(node.attributes()[1].list == Indices{0, 1});
+  CHECK(node.attributes()[0].name() == "t");
+  CHECK(node.attributes()[0].number() == 0.5);
+  CHECK(node.attributes()[0].symbol() == R"(\tau)");
+  CHECK_FALSE(node.attributes()[0].is_list());
+  CHECK(node.attributes()[1].list() == Indices{0, 1});
   REQUIRE(node.edges()[0].attribute() != nullptr);
-  CHECK(node.edges()[0].attribute()->name == "u");
+  CHECK(node.edges()[0].attribute()->name() == "u");
 }
 
 TEST_CASE("a recorded rule that returns a Var of another tape is refused") {

@@ -22,7 +22,7 @@ class DerivationCheck {
     while (!sweep_.done()) sweep_.advance();
     for (const Node& node : tape.nodes())
       for (const Attribute& attribute : node.attributes())
-        if (attribute.symbol == R"(\frac{1}{\sqrt{d}})") widths_.insert(attribute.number);
+        if (attribute.symbol() == R"(\frac{1}{\sqrt{d}})") widths_.insert(attribute.number());
     if (widths_.size() == 1) symbols_["d"] = 1 / (*widths_.begin() * *widths_.begin());
   }
 

@@ -163,8 +163,9 @@ TEST_CASE("the attributes of an op stand beside its shape, a user's too") {
   softmax(x);
   matmul(x, x, Scale{0.5, R"(\frac{1}{\sqrt{d}})"});
   matmul(x, x);
-  record({"my_op", "", {{"n", 12345.0}, {"r", 1.0 / 3}, {"of", Indices{4, 5}}}},
-      [&] { return x.value(); }, {{"x", x}});
+  const Indices of{4, 5};
+  record({"my_op", "", {{"n", 12345.0}, {"r", 1.0 / 3}, {"of", of}}}, [&] { return x.value(); },
+      {{"x", x}});
   const std::string dot = to_dot(tape);
   CHECK(contains(dot, ">softmax [2, 2], axis = -1<"));
   CHECK(contains(dot, ">matmul [2, 2], c = 0.5<"));

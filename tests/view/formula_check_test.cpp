@@ -119,7 +119,8 @@ TEST_CASE("a formula that cannot be read is a mismatch, not a crash") {
 TEST_CASE("in a rule, a name that several inputs share is the rule's own input") {
   MicroTape tape;
   const Var a = tape.leaf(random({1}), "a"), b = tape.leaf(random({2}, 2), "b");
-  const Attribute first_range{"range", Indices{0, 0, 1}}, second_range{"range", Indices{0, 1, 3}};
+  const Indices of_a{0, 0, 1}, of_b{0, 1, 3};
+  const Attribute first_range{"range", of_a}, second_range{"range", of_b};
   constexpr Literal kRule = R"(2 \operatorname{slice}_{@range}(@g) \odot @x)";
   record({"squares", R"(\operatorname{concat}_{@axis}(@x)^{2})", {{"axis", 0}}},
       [&] { return pow(concat({Var(a.value()), Var(b.value())}, 0), 2).value(); },

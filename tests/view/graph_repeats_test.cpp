@@ -64,7 +64,8 @@ TEST_CASE("scopes that differ in anything but a number at the end of a name are 
   const auto pass = [](const Var& g) { return g; };
   CHECK_FALSE(folds([&](MicroTape&, int i, Var& h) {  // a list
     const Var x = h;
-    h = record({"op", "@x", {{"of", Indices{i}}}}, [&] { return x.value(); }, {{"x", x, "", pass}});
+    const Indices of{i};
+    h = record({"op", "@x", {{"of", of}}}, [&] { return x.value(); }, {{"x", x, "", pass}});
   }));
   CHECK_FALSE(folds([&](MicroTape&, int i, Var& h) {  // a formula
     const Var x = h;
