@@ -116,8 +116,7 @@ void Tensor::require_contiguous(DType wanted) const {
 
 void Tensor::make_own(DType wanted) {
   if (dtype() != wanted) require_contiguous(wanted);
-  const bool is_alone = header_->references.is_one() && !header_->base;
-  if (!is_alone) *this = kernels::copy(*this);
+  *this = kernels::copy(*this);
 }
 
 bool Tensor::shares_memory_with(const Tensor& other) const {

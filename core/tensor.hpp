@@ -129,7 +129,8 @@ class Tensor {
   /// @throws DTypeError if T is not the dtype
   template <class T>
   std::span<T> mutable_data() {
-    make_own(kDTypeOf<T>);
+    if (dtype() != kDTypeOf<T> || !header_->references.is_one() || header_->base)
+      make_own(kDTypeOf<T>);
     return {static_cast<T*>(header_->data), static_cast<std::size_t>(header_->size)};
   }
   /// The first element; strides() tells the rest. For kernels, which have checked the dtype.

@@ -5,6 +5,7 @@
 
 #include <microtape/core/format.hpp>
 #include <microtape/core/random.hpp>
+#include <microtape/tape/ops/attention.hpp>
 
 namespace microtape {
 namespace {
@@ -77,18 +78,15 @@ Var MultiHeadAttention::operator()(
   const Var k = heads(k_proj_(placed(key))).named("K");    // [B, H, Tk, D]
   const Var v = heads(v_proj_(placed(value))).named("V");  // [B, H, Tk, D]
 
-  // Each head attends on its own.
-  const Scale by_width{
-      1 / std::sqrt(static_cast<double>(embed_ / num_heads_)), R"(\frac{1}{\sqrt{d}})"};
-  const Var s = matmul_nt(q, k, by_width).named("S");  // [B, H, Tq, Tk]
-  const Var p = softmax(s, {.mask = additive_mask(on_tape, key.shape()[1], mask)}).named("P");
-  weights_ = p.value();
-  Var dropped = p;
-  if (is_training() && dropout_.p() > 0) dropped = dropout_(p).named("P_drop", R"(\tilde P)");
-  const Var c = matmul(dropped, v).named("C");  // [B, H, Tq, D]
+  // Each head attends on its own: C [B, H, Tq, D].
+  const Var m = additive_mask(on_tape, key.shape()[1], mask);
+  const auto drop = [&](const Var& p) { return dropout_(p).named("P_drop", R"(\tilde P)"); };
+  const Attended attended =
+      is_training() && dropout_.p() > 0 ? attend(q, k, v, m, drop) : attend(q, k, v, m);
+  weights_ = attended.p;
 
   // Glue the heads back together, and map once more.
-  return out_proj_(merge(c)).named("Y");
+  return out_proj_(merge(attended.c)).named("Y");
 }
 
 Var MultiHeadAttention::heads(const Var& x) const {

@@ -76,7 +76,7 @@ void Sweep::apply_rules(Step* report) {
         " failed in the last step, when adjoints had been added already; start a new sweep, or go "
         "on from a copy"));
   has_failed_ = true;  // until all rules have run
-  const Node& node = tape->node(at_);
+  const Node& node = tape->at(at_);
   const Var y = node.has_value() ? tape->var(at_) : Var();
   // Complete: every user of this node has been visited. A training tape has no further use for it.
   Var g = tape->keep() == Keep::needed ? std::move(adjoints_[at_]) : adjoints_[at_];
@@ -138,7 +138,7 @@ Var Sweep::checked(const Node& node, const Edge& edge, Var part) const {
   if (!part.defined()) throw TapeError(fail("returned no value"));
   if (record_ == Record::yes && part.tape() && part.tape() != y_.tape())
     throw TapeError(fail("returned a Var of another tape"));
-  const Node& input = y_.tape()->node(edge.input());
+  const Node& input = y_.tape()->at(edge.input());
   if (!input.has_shape_of(part.value()))
     throw ShapeError(
         fail("returned shape ", part.shape(), " for an input of shape ", input.shape()));
@@ -153,7 +153,7 @@ void Sweep::move_on() {
   // Walk back to the next node that has an adjoint and someone to pass it to.
   const MicroTape* tape = y_.tape();
   while (at_-- > 0)
-    if (adjoints_[at_].defined() && !tape->node(at_).edges().empty()) return;
+    if (adjoints_[at_].defined() && !tape->at(at_).edges().empty()) return;
   at_ = kNoNode;
 }
 
@@ -195,7 +195,7 @@ Gradients Sweep::gradients() && {
     out.watched_.emplace_back(watched.parameter, watched.var.node());
   out.is_kept_.resize(tape->size());
   for (NodeId id = 0; id < tape->size(); ++id) {
-    const Node& node = tape->node(id);
+    const Node& node = tape->at(id);
     out.is_kept_[id] =
         node.is_active() && (out.keep_ == Keep::everything || node.kind() != NodeKind::op);
   }

@@ -85,7 +85,8 @@ Var Recomputation::record(Tensor y, const RuleRef& rule) const {
   for (std::size_t i = 0; i < sources_.size(); ++i)
     inputs.push_back(
         tape_ && is_reached_[i] ? Input("x", sources_[i], "", rule) : Input("x", sources_[i]));
-  return push({"checkpoint", ""}, std::move(y), tape_, inputs, watch_);
+  if (!tape_ || !tape_->is_recording()) return y;
+  return push({"checkpoint", ""}, std::move(y), *tape_, inputs, watch_);
 }
 
 std::vector<Part> Recomputation::pull(Function f, const Var& g) const {

@@ -49,20 +49,16 @@ SlotShelf& slot_shelf() {
   return *shelf;
 }
 
-std::int64_t nanoseconds() {
+}  // namespace
+
+std::int64_t Stopwatch::now() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
-}  // namespace
-
-Stopwatch::Stopwatch(const MicroTape* tape)
-    : start_(tape && tape->keep() == Keep::everything ? nanoseconds() : 0) {}
-
-float Stopwatch::seconds() const {
+float Stopwatch::elapsed() const {
   // A computation that the clock does not see took its smallest step.
-  if (start_ == 0) return 0;
-  return static_cast<float>(std::max<std::int64_t>(nanoseconds() - start_, 1)) * 1e-9f;
+  return static_cast<float>(std::max<std::int64_t>(now() - start_, 1)) * 1e-9f;
 }
 
 MicroTape::MicroTape(Keep keep, Check check)

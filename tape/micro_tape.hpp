@@ -32,9 +32,11 @@ class Stopwatch {
  public:
   explicit Stopwatch(const MicroTape* tape);
   /// Since it was made; 0 if it stands still.
-  float seconds() const;
+  float seconds() const { return start_ == 0 ? 0 : elapsed(); }
 
  private:
+  static std::int64_t now();
+  float elapsed() const;
   std::int64_t start_ = 0;  // nanoseconds
 };
 
@@ -148,7 +150,7 @@ class MicroTape {
   friend class Sweep;
   friend class Var;
   friend Var push(
-      const Op& op, Tensor value, MicroTape* tape, std::span<Input> inputs, const Stopwatch& watch);
+      const Op& op, Tensor value, MicroTape& tape, std::span<Input> inputs, const Stopwatch& watch);
 
   static constexpr NodeId kChunk = 1024;
   Node& at(NodeId id) const { return chunks_[id / kChunk][id % kChunk]; }
@@ -187,6 +189,9 @@ class MicroTape {
   std::vector<std::uint64_t> draws_;
   std::optional<std::vector<std::uint64_t>> replay_;
 };
+
+inline Stopwatch::Stopwatch(const MicroTape* tape)
+    : start_(tape && tape->keep() == Keep::everything ? now() : 0) {}
 
 /// The nodes of a tape as a range.
 class MicroTape::Nodes {

@@ -58,30 +58,31 @@ void add_scope(const MicroTape* tape, Error& error) {
 }
 
 Var push(
-    const Op& op, Tensor value, MicroTape* tape, std::span<Input> inputs, const Stopwatch& watch) {
-  if (!tape || !tape->is_recording()) return Var(std::move(value));
+    const Op& op, Tensor value, MicroTape& tape, std::span<Input> inputs, const Stopwatch& watch) {
   const float seconds = watch.seconds();
-  Var y = tape->push_op(op, std::move(value), inputs);
-  if (seconds > 0) tape->at(y.node()).forward_seconds_ = seconds;
+  Var y = tape.push_op(op, std::move(value), inputs);
+  if (seconds > 0) tape.at(y.node()).forward_seconds_ = seconds;
   return y;
 }
 
 Var MicroTape::push_op(const Op& op, Tensor value, std::span<Input> inputs) {
   if (check_ == Check::finite && running_steps_ == 0) finite::check_made(op, value, inputs);
   const DType dtype = value.dtype();
-  const auto passes = [&](const Input& input) {
-    return input.rule.table && input.var->node() != kNoNode && at(input.var->node()).active_;
-  };
-  const bool active = is_floating(dtype) && std::any_of(inputs.begin(), inputs.end(), passes);
+  bool active = false;
+  for (Input& input : inputs) {
+    input.node = input.var->node();
+    input.active =
+        is_floating(dtype) && input.rule.table && input.node != kNoNode && at(input.node).active_;
+    active |= input.active;
+  }
   if (!active && keep_ == Keep::needed) return Var(std::move(value), slot_, kNoNode);
 
   // A plain input becomes a constant of the tape, so that the picture is whole. Constants come
   // first: inputs stand before their users.
-  for (Input& input : inputs) {
-    input.node = input.var->node();
-    if (input.node == kNoNode && keep_ == Keep::everything)
-      input.node = add_source(NodeKind::constant, input.var->value(), "", "").node();
-  }
+  if (keep_ == Keep::everything)
+    for (Input& input : inputs)
+      if (input.node == kNoNode)
+        input.node = add_source(NodeKind::constant, input.var->value(), "", "").node();
 
   Node& node = append_node();
   node.op_ = op.name.text();
@@ -115,14 +116,11 @@ void MicroTape::store_attributes(Node& node, const Op& op) {
 void MicroTape::store_inputs(Node& node, const Tensor& value, std::span<Input> inputs) {
   // A Keep::needed tape stores only the edges along which an adjoint flows, and the value only if
   // one of their rules takes it; otherwise the extents.
-  const auto is_active = [&](const Input& input) {
-    return node.active_ && input.rule.table && input.node != kNoNode && at(input.node).active_;
-  };
   std::size_t count = 0, rule_bytes = 0;
   bool has_value = keep_ == Keep::everything;
   for (const Input& input : inputs) {
-    count += keep_ == Keep::everything || is_active(input);
-    if (!is_active(input)) continue;
+    count += keep_ == Keep::everything || input.active;
+    if (!input.active) continue;
     rule_bytes += rounded(input.rule.table->size);
     has_value |= input.rule.table->wants_y;
   }
@@ -137,15 +135,14 @@ void MicroTape::store_inputs(Node& node, const Tensor& value, std::span<Input> i
   RuleStore rules(piece + before + count * sizeof(Edge));
   Edge* edge = edges;
   for (const Input& input : inputs) {
-    const bool active = is_active(input);
-    if (keep_ == Keep::needed && !active) continue;
+    if (keep_ == Keep::needed && !input.active) continue;
     new (edge) Edge();
     edge->name_ = input.name;
     edge->formula_ = input.formula;
     edge->input_ = input.node;
     if (input.attribute) edge->attribute_ = copy_attributes(input.attribute, 1);
     edge->position_ = static_cast<std::uint32_t>(&input - inputs.data());
-    if (active) {
+    if (input.active) {
       edge->table_ = input.rule.table;
       edge->rule_ = rules.put(input.rule);
     }

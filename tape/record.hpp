@@ -133,7 +133,9 @@ class Input {
   const char* formula = "";
   RuleRef rule;
   const Attribute* attribute = nullptr;
-  NodeId node = kNoNode;  ///< set by push()
+  // Set by push().
+  NodeId node = kNoNode;
+  bool active = false;  ///< an adjoint is to flow to it
 };
 
 /// The tape that the inputs share; null if all are plain.
@@ -143,7 +145,7 @@ MicroTape* common_tape(const Op& op, std::span<const Input> inputs);
 /// Puts a computed value on the tape as a node; the second half of record().
 /// @param watch  was started before the computation
 Var push(
-    const Op& op, Tensor value, MicroTape* tape, std::span<Input> inputs, const Stopwatch& watch);
+    const Op& op, Tensor value, MicroTape& tape, std::span<Input> inputs, const Stopwatch& watch);
 
 /// Adds the open scope of the tape to an error that is on its way out.
 void add_scope(const MicroTape* tape, Error& error);
@@ -168,8 +170,9 @@ template <class Forward>
 Var record(const Op& op, Forward&& forward, std::span<Input> inputs) {
   MicroTape* tape = common_tape(op, inputs);
   try {
+    if (!tape || !tape->is_recording()) return Var(forward());
     const Stopwatch watch(tape);
-    return push(op, forward(), tape, inputs, watch);
+    return push(op, forward(), *tape, inputs, watch);
   } catch (Error& error) {
     add_scope(tape, error);
     throw;

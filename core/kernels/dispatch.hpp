@@ -2,8 +2,6 @@
 
 #include <string_view>
 
-#include <microtape/core/error.hpp>
-#include <microtape/core/format.hpp>
 #include <microtape/core/tensor.hpp>
 
 // From a dtype at run time to a type at compile time, and the checks that belong to it. Internal:
@@ -24,22 +22,21 @@ auto with_type(DType dtype, F f) {
   }
 }
 
+[[noreturn]] void fail_not_floating(
+    std::string_view op, std::string_view operand, const Tensor& x, DType wanted);
+[[noreturn]] void fail_dtypes(std::string_view op, std::string_view left, const Tensor& a,
+    std::string_view right, const Tensor& b);
+
 /// @throws DTypeError unless the operand is float32 or float64
-inline void require_floating(
-    std::string_view op, std::string_view operand, const Tensor& x, DType wanted = float32) {
-  if (!is_floating(x.dtype()))
-    throw DTypeError(cat(op, ": needs float32 or float64: ", operand, " ", x.dtype(), " ",
-        x.shape(), "; convert it with to(", is_floating(wanted) ? wanted : float32, ")"));
+inline void require_floating(std::string_view op, std::string_view operand, const Tensor& x) {
+  if (!is_floating(x.dtype())) fail_not_floating(op, operand, x, float32);
 }
 
 /// @throws DTypeError unless both are float32 or both are float64
 inline void require_same_floating(std::string_view op, std::string_view left, const Tensor& a,
     std::string_view right, const Tensor& b) {
-  require_floating(op, left, a, b.dtype());
-  require_floating(op, right, b, a.dtype());
-  if (a.dtype() != b.dtype())
-    throw DTypeError(cat(op, ": dtypes differ: ", left, " ", a.dtype(), " ", a.shape(), ", ", right,
-        " ", b.dtype(), " ", b.shape(), "; both must be the same; convert one with to(float64)"));
+  if (!is_floating(a.dtype())) fail_not_floating(op, left, a, b.dtype());
+  if (a.dtype() != b.dtype()) fail_dtypes(op, left, a, right, b);
 }
 
 /// Calls f.operator()<T>() with T float or double; whether the dtype is one of them is checked.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <microtape/core/error.hpp>
+#include <microtape/core/format.hpp>
 #include <microtape/core/kernels/dispatch.hpp>
 #include <microtape/core/kernels/math.hpp>
 #include <microtape/core/kernels/strided.hpp>
@@ -11,11 +13,10 @@
 namespace microtape::kernels {
 namespace {
 
-void require_same_shape(std::string_view op, std::string_view left, const Tensor& a,
+[[noreturn]] void fail_shapes(std::string_view op, std::string_view left, const Tensor& a,
     std::string_view right, const Tensor& b) {
-  if (!a.has_shape_of(b))
-    throw ShapeError(cat(op, ": shapes differ: ", left, " ", a.shape(), ", ", right, " ", b.shape(),
-        "; both must be the same; widen one with broadcast_to"));
+  throw ShapeError(cat(op, ": shapes differ: ", left, " ", a.shape(), ", ", right, " ", b.shape(),
+      "; both must be the same; widen one with broadcast_to"));
 }
 
 /// f(x) of each element. f takes and gives the type of the elements.
@@ -63,7 +64,7 @@ void zip_row(T* out, Index n, const T* a, Index a_step, const T* b, Index b_step
 template <class F>
 Tensor zip(std::string_view op, const Tensor& a, const Tensor& b, F f) {
   require_same_floating(op, "a", a, "b", b);
-  require_same_shape(op, "a", a, "b", b);
+  if (!a.has_shape_of(b)) fail_shapes(op, "a", a, "b", b);
   return with_floating_type(a.dtype(), [&]<class T>() {
     Tensor y = Tensor::uninitialized_like(a);
     T* out = y.mutable_data<T>().data();
@@ -231,8 +232,8 @@ Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b) {
     throw DTypeError(cat("where: needs an int64 mask: mask ", mask.dtype(), " ", mask.shape(),
         "; convert it with to(int64)"));
   require_same_floating("where", "a", a, "b", b);
-  require_same_shape("where", "a", a, "b", b);
-  require_same_shape("where", "mask", mask, "a", a);
+  if (!a.has_shape_of(b)) fail_shapes("where", "a", a, "b", b);
+  if (!mask.has_shape_of(a)) fail_shapes("where", "mask", mask, "a", a);
   return with_floating_type(a.dtype(), [&]<class T>() {
     Tensor y = Tensor::uninitialized_like(a);
     T* out = y.mutable_data<T>().data();

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include <microtape/core/error.hpp>
+#include <microtape/core/format.hpp>
 #include <microtape/core/kernels/dispatch.hpp>
 #include <microtape/core/kernels/strided.hpp>
 

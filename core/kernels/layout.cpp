@@ -5,6 +5,8 @@
 #include <cmath>
 #include <type_traits>
 
+#include <microtape/core/error.hpp>
+#include <microtape/core/format.hpp>
 #include <microtape/core/kernels/dispatch.hpp>
 #include <microtape/core/kernels/strided.hpp>
 

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <climits>
 
-#include <microtape/core/kernels/dispatch.hpp>
-#include <microtape/core/kernels/gemm.hpp>
-#include <microtape/core/kernels/layout.hpp>
+#include <microtape/core/error.hpp>
+#include <microtape/core/format.hpp>
+#include <microtape/core/kernels/matrix.hpp>
 #include <microtape/core/kernels/strided.hpp>
-#include <microtape/core/parallel.hpp>
 
 namespace microtape::kernels {
 namespace {
@@ -26,19 +25,10 @@ struct Product {
   bool shares_b() const { return a == Transpose::no; }
 };
 
-/// From 512 rows up a result is computed in panels of so many rows.
-constexpr Index kPanel = 256;
-
-/// Multiplications up to which OpenBLAS uses no threads of its own, and up to which we use none.
-constexpr double kSmallProduct = 64 * 64 * 64, kSmallWork = 1 << 20;
-
-/// An operand as BLAS wants it: the matrices of its last two axes lie row by row, ld apart, as they
-/// are or transposed.
-struct Operand {
-  Tensor tensor;
-  Transpose stored;
-  Index ld;
-};
+template <class T>
+Matrix<const T> turned(const Matrix<const T>& x, Transpose transpose) {
+  return transpose == Transpose::yes ? x.transposed() : x;
+}
 
 /// All axes but the last two.
 std::span<const Index> batch(const Tensor& x) { return x.extents().first(x.extents().size() - 2); }
@@ -85,40 +75,7 @@ void check_extents(
 
 // --- the product -------------------------------------------------------------------------
 
-/// Finds the leading dimension, or packs the operand if it has none: one of the last two strides
-/// must be 1 and the other at least the extent that it steps over. The stride of an axis of extent
-/// 1 has no say.
-Operand blas_operand(const Tensor& x) {
-  const Index rows = x.extent(-2), columns = x.extent(-1);
-  const Index down = x.stride(-2), right = x.stride(-1);
-  const auto leads = [](Index ld, Index extent) { return ld >= extent && ld <= INT_MAX; };
-  if (right == 1 || columns == 1) {
-    if (rows == 1) return {x, Transpose::no, columns};
-    if (leads(down, columns)) return {x, Transpose::no, down};
-  }
-  if (down == 1 || rows == 1) {
-    if (columns == 1) return {x, Transpose::yes, rows};
-    if (leads(right, rows)) return {x, Transpose::yes, right};
-  }
-  return {copy(x), Transpose::no, columns};
-}
-
-Transpose combine(Transpose x, Transpose y) { return x == y ? Transpose::no : Transpose::yes; }
-
 double number(Index extent) { return static_cast<double>(extent); }
-
-/// multiply(0) .. multiply(count - 1), products of `size` multiplications each: shared among
-/// threads if there is enough to do, and the BLAS can stand it.
-template <class Multiply>
-void run_pieces(Index count, double size, const Multiply& multiply) {
-  const auto one_by_one = [&] {
-    for (Index piece = 0; piece < count; ++piece) multiply(piece);
-  };
-  if (size <= kSmallProduct && size * number(count) <= kSmallWork) return one_by_one();
-  const SerialGemm serial;
-  if (!gemm_is_reentrant()) return one_by_one();
-  parallel_for(count, multiply);
-}
 
 /// Fills `out`, matrix by matrix, each in panels of rows; no extent is 0.
 template <class T>
@@ -126,28 +83,24 @@ void multiply(const Product& product, const Tensor& a, const Tensor& b, T alpha,
   const Index m = a.extent(product.outer_a()), n = b.extent(product.outer_b());
   const Index k = a.extent(product.inner_a());
   check_extents(product, a, b, m, n, k);
-  const Operand left = blas_operand(a), right = blas_operand(b);
+  const Matrices left(a), right(b);
+  Nest<2> batches;
+  for (Index i = 0; i < a.rank() - 2; ++i)
+    batches.push({a.extent(i), {left.step(i), right.step(i)}});
   // BLAS does not look at its operands if alpha is 0; but 0 * nan is nan.
   const T factor = alpha == 0 ? T{1} : alpha;
   T* y = out.mutable_data<T>().data();
-  const Transpose turn_a = combine(product.a, left.stored);
-  const Transpose turn_b = combine(product.b, right.stored);
-  Nest<2> batches;
-  for (Index i = 0; i < a.rank() - 2; ++i)
-    batches.push({a.extent(i), {left.tensor.stride(i), right.tensor.stride(i)}});
-  // Cut the rows of the result into panels.
-  const Index height = m < 2 * kPanel ? m : kPanel, panels = (m + height - 1) / height;
-  const Index a_step = turn_a == Transpose::yes ? height : height * left.ld;
+  const Panels panels{m};
   const auto multiply_panel = [&](Index piece) {
-    const Index matrix = piece / panels, panel = piece % panels;
+    const Index matrix = piece / panels.count, i = piece % panels.count;
     batches.for_each(matrix, matrix + 1, [&](const Steps<2>& at) {
-      // [rows, k] [k, n] -> [rows, n], once transposed
-      gemm(turn_a, turn_b, std::min(height, m - panel * height), n, k, factor,
-          first<T>(left.tensor) + at[0] + panel * a_step, left.ld, first<T>(right.tensor) + at[1],
-          right.ld, y + (matrix * m + panel * height) * n, n);
+      const Matrix<const T> x = turned(left.at<T>(at[0]), product.a);
+      const Matrix<T> to{y + matrix * m * n, m, n, n};
+      multiply(panels.cut(x, i), turned(right.at<T>(at[1]), product.b), factor, panels.cut(to, i));
     });
   };
-  run_pieces(batches.count() * panels, number(height) * number(n) * number(k), multiply_panel);
+  share_products(batches.count() * panels.count, number(panels.height) * number(n) * number(k),
+      multiply_panel);
   if (alpha == 0)
     for (T& number : out.mutable_data<T>()) number *= alpha;
 }

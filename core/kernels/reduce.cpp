@@ -1,5 +1,7 @@
 #include <microtape/core/kernels/reduce.hpp>
 
+#include <microtape/core/error.hpp>
+#include <microtape/core/format.hpp>
 #include <microtape/core/kernels/elementwise.hpp>
 #include <microtape/core/kernels/fold.hpp>
 

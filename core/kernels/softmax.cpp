@@ -2,32 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
+#include <microtape/core/error.hpp>
+#include <microtape/core/format.hpp>
 #include <microtape/core/kernels/elementwise.hpp>
-#include <microtape/core/kernels/fold.hpp>
-#include <microtape/core/kernels/math.hpp>
 #include <microtape/core/kernels/reduce.hpp>
+#include <microtape/core/kernels/softmax_rows.hpp>
 #include <microtape/core/parallel.hpp>
 
 namespace microtape::kernels {
 namespace {
 
 std::size_t u(Index i) { return static_cast<std::size_t>(i); }
-
-/// The error about the row whose first element has place `offset` in row-major order. It is named
-/// by its index along every axis but the one that is reduced.
-[[noreturn]] void fail_row(std::string_view op, std::string_view what, std::string_view rule,
-    const Tensor& x, Index axis, const Tensor* mask, Index offset) {
-  const Indices index = unravel_index(offset, x.shape());
-  Indices row;
-  for (std::size_t i = 0; i < index.size(); ++i)
-    if (i != u(axis)) row.push_back(index[i]);
-  const std::string operands =
-      mask ? cat("x ", x.shape(), ", mask ", mask->shape()) : cat("x ", x.shape());
-  throw ValueError(cat(op, ": row ", row, " ", what, ": ", operands, "; ", rule));
-}
 
 void check_mask(const Tensor& x, const Tensor& mask) {
   if (mask.dtype() != x.dtype())
@@ -39,8 +26,9 @@ void check_mask(const Tensor& x, const Tensor& mask) {
         "; each axis of the mask, counted from the right, must be as in x, or 1"));
 }
 
-/// For each slice of x + mask along the axis: brings it into a row of n numbers without gaps, finds
-/// its maximum, and lets transform(row, n, maximum) overwrite it with the result.
+/// For each slice of x + mask along the axis: brings it into a row of n numbers without gaps, and
+/// lets transform(row, n) overwrite it with the result and return its maximum, which must be
+/// finite.
 template <class T, class Transform>
 Tensor transform_rows(
     std::string_view op, const Tensor& x, Index axis, const Tensor* mask, Transform transform) {
@@ -64,12 +52,8 @@ Tensor transform_rows(
       for (Index i = 0; i < n; ++i) row[i] = from[i * x_step];
     else
       for (Index i = 0; i < n; ++i) row[i] = from[i * x_step] + add[i * mask_step];
-    const T top = fold_values<T, Max>(n, [row](Index i) { return row[i]; });
-    if (top == -std::numeric_limits<T>::infinity())
-      fail_row(op, "has only -inf", "each row needs a larger number", x, axis, mask, at[0]);
-    if (top == std::numeric_limits<T>::infinity())
-      fail_row(op, "holds +inf", "inf - inf has no value", x, axis, mask, at[0]);
-    transform(row, n, top);
+    const T top = transform(row, n);
+    if (std::isinf(top)) fail_row(op, top, x.shape(), axis, mask, at[0]);
     if (out_step != 1)
       for (Index i = 0; i < n; ++i) out[at[0] + i * out_step] = row[i];
   };
@@ -83,28 +67,36 @@ Tensor transform_rows(
 
 }  // namespace
 
+void fail_row(
+    std::string_view op, double top, const Shape& x, Index axis, const Tensor* mask, Index offset) {
+  const Indices index = unravel_index(offset, x);
+  Indices row;
+  for (std::size_t i = 0; i < index.size(); ++i)
+    if (i != u(axis)) row.push_back(index[i]);
+  const std::string operands = mask ? cat("x ", x, ", mask ", mask->shape()) : cat("x ", x);
+  throw ValueError(cat(op, ": row ", row, top < 0 ? " has only -inf: " : " holds +inf: ", operands,
+      top < 0 ? "; each row needs a larger number" : "; inf - inf has no value"));
+}
+
 Tensor softmax(const Tensor& x, Index axis, const Tensor* mask) {
   require_floating("softmax", "x", x);
   if (mask) check_mask(x, *mask);
-  return with_floating_type(x.dtype(), [&]<class T>() {
-    return transform_rows<T>("softmax", x, axis, mask, [](T* row, Index n, T top) {
-      for (Index i = 0; i < n; ++i) row[i] = math::exp(row[i] - top);
-      const T sum = fold_values<T, Sum>(n, [row](Index i) { return row[i]; });
-      const T share = 1 / sum;
-      for (Index i = 0; i < n; ++i) row[i] *= share;
-    });
-  });
+  return with_floating_type(x.dtype(),
+      [&]<class T>() { return transform_rows<T>("softmax", x, axis, mask, softmax_row<T>); });
 }
 
 Tensor log_softmax(const Tensor& x, Index axis) {
   require_floating("log_softmax", "x", x);
   return with_floating_type(x.dtype(), [&]<class T>() {
-    return transform_rows<T>("log_softmax", x, axis, nullptr, [](T* row, Index n, T top) {
+    return transform_rows<T>("log_softmax", x, axis, nullptr, [](T* row, Index n) {
+      const T top = fold_values<T, Max>(n, [row](Index i) { return row[i]; });
+      if (std::isinf(top)) return top;
       // x - top first: it is exact where it matters, and top + ln(sum) would round.
       for (Index i = 0; i < n; ++i) row[i] -= top;
       const T log_sum =
           std::log(fold_values<T, Sum>(n, [row](Index i) { return math::exp(row[i]); }));
       for (Index i = 0; i < n; ++i) row[i] -= log_sum;
+      return top;
     });
   });
 }

@@ -3,11 +3,15 @@
 #include <cmath>
 
 #include <microtape/core/format.hpp>
+#include <microtape/core/kernels/attention.hpp>
 #include <microtape/core/kernels/elementwise.hpp>
+#include <microtape/core/kernels/strided.hpp>
 #include <microtape/tape/ops/arithmetic.hpp>
+#include <microtape/tape/ops/attention.hpp>
 #include <microtape/tape/ops/index.hpp>
 #include <microtape/tape/ops/linalg.hpp>
 #include <microtape/tape/ops/normalize.hpp>
+#include <microtape/tape/ops/reduce.hpp>
 
 namespace microtape {
 
@@ -45,12 +49,95 @@ Var scores_mask(const Var& q, const Var& k, const AttentionOptions& options) {
 
 Var scaled_dot_product_attention(
     const Var& q, const Var& k, const Var& v, const AttentionOptions& options) {
-  const Index d = q.rank() > 0 ? q.shape()[-1] : 1;
-  const Scale by_width{1 / std::sqrt(static_cast<double>(d)), R"(\frac{1}{\sqrt{d}})"};
   const Var mask = in_scope_of(q, [&] { return scores_mask(q, k, options); });
-  const Var s = matmul_nt(q, k, by_width).named("S");   // [.., Tq, d] [.., Tk, d]^T -> [.., Tq, Tk]
+  return attend(q, k, v, mask).c;
+}
+
+// --- composed of ops -----------------------------------------------------------------------------
+
+namespace {
+
+/// 1 / sqrt(d), for rows of d numbers.
+Scale by_width(const Var& q) {
+  const Index d = q.rank() > 0 ? q.shape()[-1] : 1;
+  return {1 / std::sqrt(static_cast<double>(d)), R"(\frac{1}{\sqrt{d}})"};
+}
+
+}  // namespace
+
+Attended attend(
+    const Var& q, const Var& k, const Var& v, const Var& mask, FunctionRef<Var(const Var&)> drop) {
+  const Var s =
+      matmul_nt(q, k, by_width(q)).named("S");          // [.., Tq, d] [.., Tk, d]^T -> [.., Tq, Tk]
   const Var p = softmax(s, {.mask = mask}).named("P");  // [.., Tq, Tk]
-  return matmul(p, v).named("C");                       // [.., Tq, e]
+  return {matmul(drop(p), v).named("C"), p.value()};    // [.., Tq, e]
+}
+
+// --- fused ---------------------------------------------------------------------------------------
+
+namespace {
+
+/// Whether a tape is there to be looked at: then S and P are nodes, and errors name them.
+bool shows_steps(const Var& x) {
+  const MicroTape* tape = x.tape();
+  return tape && (tape->keep() == Keep::everything || tape->check() == Check::finite);
+}
+
+/// Whether the operands are what the kernel takes. What is wrong with others, the ops will say.
+bool fits_kernel(const Tensor& q, const Tensor& k, const Tensor& v) {
+  if (q.rank() < 2 || k.rank() != q.rank() || v.rank() != q.rank()) return false;
+  const bool shapes_fit = k.shape() == q.shape().with(-2, k.extent(-2)) &&
+                          v.shape() == k.shape().with(-1, v.extent(-1));
+  const bool has_all = q.size() > 0 && k.size() > 0 && v.size() > 0;
+  return shapes_fit && has_all && is_floating(q.dtype()) && k.dtype() == q.dtype() &&
+         v.dtype() == q.dtype();
+}
+
+/// The kernel only adds the mask: if it is being learned, the ops have the rule.
+bool fits_kernel(const Var& mask, const Tensor& q, const Tensor& k) {
+  return !mask.defined() ||
+         (!mask.is_active() && mask.dtype() == q.dtype() &&
+             kernels::broadcasts_to(mask.shape(), q.shape().with(-1, k.extent(-2))));
+}
+
+/// dV, dQ and dK as Vars: the definition of what the kernel computes, for a recorded sweep.
+std::vector<Part> pull_attention(
+    const Var& g, const Var& q, const Var& k, const Var& v, const Var& mask) {
+  const Scale c = by_width(q);
+  const Var p = softmax(matmul_nt(q, k, c), {.mask = mask});
+  const Var dv = matmul_tn(p, g);
+  const Var dp = matmul_nt(g, v);
+  const Var ds = p * (dp - sum(dp * p, -1, KeepAxes::yes));
+  const Var dq = matmul(ds, k, c);
+  const Var dk = matmul_tn(ds, q, c);
+  return {{2, dv}, {0, dq}, {1, dk}};
+}
+
+Attended fuse(const Var& q, const Var& k, const Var& v, const Var& mask) {
+  const Scale c = by_width(q);
+  const kernels::Attention computed = in_scope_of(q, [&] {
+    return kernels::attention(
+        q.value(), k.value(), v.value(), mask.defined() ? &mask.value() : nullptr, c.value);
+  });
+  const auto rule = [q, k, v, mask, c, p = Var(computed.p)](const Var& g) -> std::vector<Part> {
+    if (g.tape()) return pull_attention(g, q, k, v, mask);
+    const kernels::AttentionPullback d =
+        kernels::attention_pullback(g.value(), q.value(), k.value(), v.value(), p.value(), c.value);
+    return {{2, Var(d.v)}, {0, Var(d.q)}, {1, Var(d.k)}};  // in the order of the ops
+  };
+  const Var out = record({"attention", R"(\operatorname{attention}(@Q, @K, @V))"},
+      [&] { return computed.c; }, {{"Q", q, "", rule}, {"K", k, "", rule}, {"V", v, "", rule}});
+  return {out.named("C"), computed.p};
+}
+
+}  // namespace
+
+Attended attend(const Var& q, const Var& k, const Var& v, const Var& mask) {
+  const bool is_seen = shows_steps(q) || shows_steps(k) || shows_steps(v) || shows_steps(mask);
+  if (!is_seen && fits_kernel(q.value(), k.value(), v.value()) &&
+      fits_kernel(mask, q.value(), k.value()))
+    return fuse(q, k, v, mask);
+  return attend(q, k, v, mask, [](const Var& p) { return p; });
 }
 
 }  // namespace microtape

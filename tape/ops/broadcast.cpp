@@ -1,5 +1,6 @@
 #include <microtape/tape/ops/broadcast.hpp>
 
+#include <microtape/core/error.hpp>
 #include <microtape/core/format.hpp>
 #include <microtape/core/kernels/dispatch.hpp>
 

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <algorithm>
+#include <climits>
+
+#include <microtape/core/kernels/dispatch.hpp>
+#include <microtape/core/kernels/gemm.hpp>
+#include <microtape/core/kernels/layout.hpp>
+#include <microtape/core/parallel.hpp>
+
+// Matrices as BLAS wants them, and their products. Internal: included by kernels only.
+
+namespace microtape::kernels {
+
+/// A matrix in memory. It, or its transpose, lies row by row, ld apart.
+template <class T>
+struct Matrix {
+  T* data;
+  Index rows, columns;
+  Index ld;
+  Transpose stored = Transpose::no;
+
+  Matrix transposed() const {
+    return {data, columns, rows, ld, stored == Transpose::no ? Transpose::yes : Transpose::no};
+  }
+  /// `count` rows, from `first` on.
+  Matrix panel(Index first, Index count) const {
+    return {data + first * (stored == Transpose::no ? ld : 1), count, columns, ld, stored};
+  }
+};
+
+/// out = alpha a b, [m, k] [k, n] -> [m, n], no extent 0. What out held before is not read.
+template <class T>
+void multiply(const Matrix<const T>& a, const Matrix<const T>& b, T alpha, const Matrix<T>& out) {
+  gemm(a.stored, b.stored, out.rows, out.columns, a.columns, alpha, a.data, a.ld, b.data, b.ld,
+      out.data, out.ld);
+}
+
+/// The matrices of the last two axes of a Tensor. Where BLAS cannot take them as they lie, of a
+/// copy: one of the two strides must be 1, and the other at least the extent that it steps over.
+/// The stride of an axis of extent 1 has no say.
+class Matrices {
+ public:
+  explicit Matrices(const Tensor& x) : tensor_(x), rows_(x.extent(-2)), columns_(x.extent(-1)) {
+    const Index down = x.stride(-2), right = x.stride(-1);
+    const auto leads = [](Index ld, Index extent) { return ld >= extent && ld <= INT_MAX; };
+    ld_ = columns_;
+    if ((right == 1 || columns_ == 1) && (rows_ == 1 || leads(down, columns_))) {
+      if (rows_ > 1) ld_ = down;
+    } else if ((down == 1 || rows_ == 1) && (columns_ == 1 || leads(right, rows_))) {
+      stored_ = Transpose::yes;
+      ld_ = columns_ > 1 ? right : rows_;
+    } else {
+      tensor_ = copy(x);
+    }
+  }
+
+  Index rows() const { return rows_; }
+  Index columns() const { return columns_; }
+  /// Elements from one matrix to the next along an axis.
+  Index step(Index axis) const { return tensor_.stride(axis); }
+  /// The matrix that begins so many elements behind the first.
+  template <class T>
+  Matrix<const T> at(Index offset) const {
+    return {first<T>(tensor_) + offset, rows_, columns_, ld_, stored_};
+  }
+
+ private:
+  Tensor tensor_;
+  Index rows_, columns_, ld_;
+  Transpose stored_ = Transpose::no;
+};
+
+/// From 512 rows up a product is computed in panels of so many rows.
+inline constexpr Index kPanel = 256;
+
+/// How the rows of a matrix are cut: a function of their number alone.
+struct Panels {
+  Index rows;
+  Index height = rows < 2 * kPanel ? rows : kPanel;
+  Index count = (rows + height - 1) / height;
+
+  /// Rows of panel i.
+  Index size(Index i) const { return std::min(height, rows - i * height); }
+  template <class T>
+  Matrix<T> cut(const Matrix<T>& x, Index i) const {
+    return x.panel(i * height, size(i));
+  }
+};
+
+/// work(0) .. work(count - 1), products of up to `size` multiplications each: shared among threads
+/// if there is enough to do, and the BLAS can stand it.
+template <class Work>
+void share_products(Index count, double size, const Work& work) {
+  // Up to the first OpenBLAS uses no threads of its own, and up to the second we use none.
+  constexpr double kSmallProduct = 64 * 64 * 64, kSmallWork = 1 << 20;
+  const auto one_by_one = [&] {
+    for (Index i = 0; i < count; ++i) work(i);
+  };
+  if (size <= kSmallProduct && size * static_cast<double>(count) <= kSmallWork) return one_by_one();
+  const SerialGemm serial;
+  if (!gemm_is_reentrant()) return one_by_one();
+  parallel_for(count, work);
+}
+
+}  // namespace microtape::kernels

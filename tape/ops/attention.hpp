@@ -1,0 +1,26 @@
+#pragma once
+
+#include <microtape/tape/function_ref.hpp>
+#include <microtape/tape/var.hpp>
+
+// What attention computes, once the heads are apart. Internal: for the op and the layer.
+
+namespace microtape {
+
+/// C, and the weights P before dropout.
+struct Attended {
+  Var c;     ///< [.., Tq, e]
+  Tensor p;  ///< [.., Tq, Tk]
+};
+
+/// S = Q K^T / sqrt(d), P = softmax(S + M), C = drop(P) V: three ops, named S, P and C on the tape.
+/// @throws as matmul and softmax
+Attended attend(
+    const Var& q, const Var& k, const Var& v, const Var& mask, FunctionRef<Var(const Var&)> drop);
+
+/// The same without dropout. A Keep::needed tape, which nobody looks at, gets one op instead, with
+/// one rule, so that the scores of a head stay in cache from the first step to the last; a plain
+/// computation runs the same way. The bits are the same.
+Attended attend(const Var& q, const Var& k, const Var& v, const Var& mask);
+
+}  // namespace microtape
