@@ -81,6 +81,7 @@ Var MultiHeadAttention::operator()(
   // Each head attends on its own: C [B, H, Tq, D].
   const Var m = additive_mask(on_tape, key.shape()[1], mask);
   const auto drop = [&](const Var& p) { return dropout_(p).named("P_drop", R"(\tilde P)"); };
+  weights_ = Tensor();  // those of the last call would stand beside the new ones
   const Attended attended =
       is_training() && dropout_.p() > 0 ? attend(q, k, v, m, drop) : attend(q, k, v, m);
   weights_ = attended.p;
