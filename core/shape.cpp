@@ -45,7 +45,7 @@ Shape::Shape(const Indices& extents) : extents_(extents) {
       throw ShapeError(
           cat("Shape: extent ", extent, " is negative: ", extents_, "; extents are 0 or more"));
   // The extents but 0 count even if there are no elements: strides are made of them.
-  constexpr Index kMost = std::numeric_limits<Index>::max();
+  constexpr Index kMost = std::numeric_limits<Index>::max(), kHalf = Index{1} << 31;
   Index product = 1;
   bool is_empty = false;
   for (const Index extent : extents_) {
@@ -53,7 +53,8 @@ Shape::Shape(const Indices& extents) : extents_(extents) {
       is_empty = true;
       continue;
     }
-    if (product > kMost / extent)
+    const bool is_small = product <= kHalf && extent <= kHalf;  // spares the division
+    if (!is_small && product > kMost / extent)
       throw ShapeError(
           cat("Shape: too many elements: ", extents_, "; their number must fit in 63 bits"));
     product *= extent;

@@ -95,7 +95,8 @@ void Sweep::apply_rules(Step* report) {
     });
   }
   has_failed_ = false;
-  tape->at(at_).backward_seconds_ += watch.seconds();
+  if (const float seconds = watch.seconds(); seconds > 0)
+    tape->at(at_).backward_seconds_ += seconds;
   move_on();
 }
 

@@ -108,6 +108,23 @@ class RuleRef {
   static constexpr RuleTable kTable = table_of<F>();
 };
 
+/// What a rule saves for the backward pass: `[b = Saved(b)](const Var& g) { return mul(g, b); }`.
+///
+/// It refers to the Var until the rule moves to a tape, and then holds a copy; where no rule is
+/// needed nothing is copied. Capturing b itself is as right, and slower.
+class Saved {
+ public:
+  explicit Saved(const Var& x) : from_(&x) {}
+  Saved(const Saved& other) : copy_(other) {}
+  Saved& operator=(const Saved&) = delete;
+  ~Saved() = default;
+  operator const Var&() const { return from_ ? *from_ : copy_; }
+
+ private:
+  const Var* from_ = nullptr;
+  Var copy_;
+};
+
 /// One input of an op, with the rule that carries an adjoint back to it:
 /// `{"a", a, R"(@g @b^\top)", [b](const Var& g) { return matmul_nt(g, b); }}`.
 ///

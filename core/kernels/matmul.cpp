@@ -116,9 +116,10 @@ Tensor multiply(const Product& product, const Tensor& a, const Tensor& b, double
   if (k == 0) return Tensor::zeros(out.shape(), a.dtype());
   // With b of rank 2 the leading axes of a are further rows: one product does them all.
   const bool has_more_rows = product.shares_b() && b.rank() == 2 && a.rank() > 2;
-  const Tensor left = has_more_rows ? a.reshape({a.size() / k, k}) : a;
-  with_floating_type(
-      a.dtype(), [&]<class T>() { multiply<T>(product, left, b, static_cast<T>(alpha), out); });
+  const Tensor rows = has_more_rows ? a.reshape({a.size() / k, k}) : Tensor();
+  with_floating_type(a.dtype(), [&]<class T>() {
+    multiply<T>(product, has_more_rows ? rows : a, b, static_cast<T>(alpha), out);
+  });
   return out;
 }
 

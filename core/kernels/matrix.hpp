@@ -41,7 +41,8 @@ void multiply(const Matrix<const T>& a, const Matrix<const T>& b, T alpha, const
 /// The stride of an axis of extent 1 has no say.
 class Matrices {
  public:
-  explicit Matrices(const Tensor& x) : tensor_(x), rows_(x.extent(-2)), columns_(x.extent(-1)) {
+  /// @param x  must live as long
+  explicit Matrices(const Tensor& x) : x_(x), rows_(x.extent(-2)), columns_(x.extent(-1)) {
     const Index down = x.stride(-2), right = x.stride(-1);
     const auto leads = [](Index ld, Index extent) { return ld >= extent && ld <= INT_MAX; };
     ld_ = columns_;
@@ -51,22 +52,25 @@ class Matrices {
       stored_ = Transpose::yes;
       ld_ = columns_ > 1 ? right : rows_;
     } else {
-      tensor_ = copy(x);
+      copy_ = copy(x);
     }
   }
 
   Index rows() const { return rows_; }
   Index columns() const { return columns_; }
   /// Elements from one matrix to the next along an axis.
-  Index step(Index axis) const { return tensor_.stride(axis); }
+  Index step(Index axis) const { return source().stride(axis); }
   /// The matrix that begins so many elements behind the first.
   template <class T>
   Matrix<const T> at(Index offset) const {
-    return {first<T>(tensor_) + offset, rows_, columns_, ld_, stored_};
+    return {first<T>(source()) + offset, rows_, columns_, ld_, stored_};
   }
 
  private:
-  Tensor tensor_;
+  const Tensor& source() const { return copy_.defined() ? copy_ : x_; }
+
+  const Tensor& x_;
+  Tensor copy_;
   Index rows_, columns_, ld_;
   Transpose stored_ = Transpose::no;
 };
@@ -78,7 +82,7 @@ inline constexpr Index kPanel = 256;
 struct Panels {
   Index rows;
   Index height = rows < 2 * kPanel ? rows : kPanel;
-  Index count = (rows + height - 1) / height;
+  Index count = rows < 2 * kPanel ? 1 : (rows + kPanel - 1) / kPanel;
 
   /// Rows of panel i.
   Index size(Index i) const { return std::min(height, rows - i * height); }

@@ -31,8 +31,8 @@ Var mul(const Var& a, const Var& b) {
   if (needs_broadcast(a, b)) return broadcast_pair("mul", static_cast<BinaryOp>(mul), a, b);
   return record({"mul", R"(@a \odot @b)"}, [&] { return kernels::mul(a.value(), b.value()); },
       {
-          {"a", a, R"(@g \odot @b)", [b](const Var& g) { return mul(g, b); }},
-          {"b", b, R"(@g \odot @a)", [a](const Var& g) { return mul(g, a); }},
+          {"a", a, R"(@g \odot @b)", [b = Saved(b)](const Var& g) { return mul(g, b); }},
+          {"b", b, R"(@g \odot @a)", [a = Saved(a)](const Var& g) { return mul(g, a); }},
       });
 }
 

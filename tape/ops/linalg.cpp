@@ -69,10 +69,11 @@ Var matmul(const Var& a, const Var& b, const Scale& c) {
       [&] { return kernels::matmul(a.value(), b.value(), c.value); },
       {
           // [.., m, n] [.., k, n]^T -> [.., m, k]
-          {"a", a, R"(@c @g @b^\top)", [b, c](const Var& g) { return matmul_nt(g, b, c); }},
+          {"a", a, R"(@c @g @b^\top)",
+              [b = Saved(b), c](const Var& g) { return matmul_nt(g, b, c); }},
           // [.., m, k]^T [.., m, n] -> [.., k, n]
           {"b", b, R"(@c @a^\top @g)",
-              [a, c, is_shared](
+              [a = Saved(a), c, is_shared](
                   const Var& g) { return is_shared ? shared_tn(a, g, c) : matmul_tn(a, g, c); }},
       });
 }
@@ -87,10 +88,10 @@ Var matmul_nt(const Var& a, const Var& b, const Scale& c) {
       [&] { return kernels::matmul_nt(a.value(), b.value(), c.value); },
       {
           // [.., m, n] [.., n, k] -> [.., m, k]
-          {"a", a, "@c @g @b", [b, c](const Var& g) { return matmul(g, b, c); }},
+          {"a", a, "@c @g @b", [b = Saved(b), c](const Var& g) { return matmul(g, b, c); }},
           // [.., m, n]^T [.., m, k] -> [.., n, k]
           {"b", b, R"(@c @g^\top @a)",
-              [a, c, is_shared](
+              [a = Saved(a), c, is_shared](
                   const Var& g) { return is_shared ? shared_tn(g, a, c) : matmul_tn(g, a, c); }},
       });
 }
@@ -104,9 +105,10 @@ Var matmul_tn(const Var& a, const Var& b, const Scale& c) {
       [&] { return kernels::matmul_tn(a.value(), b.value(), c.value); },
       {
           // [.., k, n] [.., m, n]^T -> [.., k, m]
-          {"a", a, R"(@c @b @g^\top)", [b, c](const Var& g) { return matmul_nt(b, g, c); }},
+          {"a", a, R"(@c @b @g^\top)",
+              [b = Saved(b), c](const Var& g) { return matmul_nt(b, g, c); }},
           // [.., k, m] [.., m, n] -> [.., k, n]
-          {"b", b, "@c @a @g", [a, c](const Var& g) { return matmul(a, g, c); }},
+          {"b", b, "@c @a @g", [a = Saved(a), c](const Var& g) { return matmul(a, g, c); }},
       });
 }
 
