@@ -111,6 +111,8 @@ class Tensor {
   }
   /// Whether the elements lie in row-major order without gaps.
   bool is_contiguous() const { return header().contiguous; }
+  /// Whether this handle is the only one to its block, so that mutable_data() copies nothing.
+  bool is_alone() const { return header().references.is_one() && !header_->base; }
   /// Whether both look into one block of memory.
   bool shares_memory_with(const Tensor& other) const;
 
@@ -129,8 +131,7 @@ class Tensor {
   /// @throws DTypeError if T is not the dtype
   template <class T>
   std::span<T> mutable_data() {
-    if (dtype() != kDTypeOf<T> || !header_->references.is_one() || header_->base)
-      make_own(kDTypeOf<T>);
+    if (dtype() != kDTypeOf<T> || !is_alone()) make_own(kDTypeOf<T>);
     return {static_cast<T*>(header_->data), static_cast<std::size_t>(header_->size)};
   }
   /// The first element; strides() tells the rest. For kernels, which have checked the dtype.

@@ -1,6 +1,7 @@
 #include <microtape/core/kernels/attention.hpp>
 
 #include <numeric>
+#include <utility>
 
 #include <microtape/core/kernels/matrix.hpp>
 #include <microtape/core/kernels/softmax_rows.hpp>
@@ -25,8 +26,9 @@ struct Result {
     const auto rank = static_cast<std::size_t>(like.rank());
     Indices order(like.extents());
     std::iota(order.begin(), order.end(), Index{0});
-    std::stable_sort(order.begin(), order.end() - 1,
-        [&](Index a, Index b) { return like.stride(a) > like.stride(b); });
+    std::sort(order.begin(), order.end() - 1, [&](Index a, Index b) {
+      return std::pair(like.stride(a), b) > std::pair(like.stride(b), a);
+    });
     Indices extents = order, back = order;
     for (std::size_t i = 0; i < rank; ++i) {
       extents[i] = i + 1 < rank ? like.extent(order[i]) : columns;
@@ -82,7 +84,7 @@ Attention attend(
         const T* add = first<T>(wide) + at[3] + place * wide.stride(-2);
         if (mask)
           for (Index j = 0; j < tk; ++j) row[j] += add[j * wide.stride(-1)];
-        const T top = softmax_row(row, tk);
+        const T top = softmax_row<T>(row, row, tk);
         if (std::isinf(top))
           fail_row("softmax", top, shape, shape.rank() - 1, mask, (head * tq + place) * tk);
       }

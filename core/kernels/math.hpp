@@ -13,21 +13,23 @@
 
 namespace microtape::kernels::math {
 
-/// 2^n, for n from -126 to 127.
-inline float power_of_2(std::int32_t n) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(n + 127) << 23);
-}
+/// 2^n, for n from -126 to 127, given modulo 2^9.
+inline float power_of_2(std::uint32_t n) { return std::bit_cast<float>((n + 127) << 23); }
 
-/// e^x, within 1.1 ulp; 0 and inf beyond the range of floats.
-inline float exp(float x) {
-  // e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2. Adding 1.5 * 2^23 leaves n in the
-  // low bits.
+/// e^x as power * 2^n.
+struct Exponential {
+  float power;      ///< e^r, |r| <= ln 2 / 2
+  std::uint32_t n;  ///< modulo 2^22
+};
+
+/// @param x  from -110 to 100, or NaN
+inline Exponential split_exp(float x) {
+  // n = round(x / ln 2), r = x - n ln 2. Adding 1.5 * 2^23 leaves n in the low bits.
   constexpr float kShift = 12582912.f, kLog2E = 1.44269504f;
   constexpr float kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
-  const float bounded = x > 100 ? 100.f : x < -110 ? -110.f : x;  // a NaN stays
-  const float shifted = bounded * kLog2E + kShift;
+  const float shifted = x * kLog2E + kShift;
   const float rounded = shifted - kShift;
-  const float r = (bounded - rounded * kLn2High) - rounded * kLn2Low;
+  const float r = (x - rounded * kLn2High) - rounded * kLn2Low;
   // e^r = 1 + r + r^2 p(r)
   float p = 1.9875691500e-4f;
   p = p * r + 1.3981999507e-3f;
@@ -35,13 +37,24 @@ inline float exp(float x) {
   p = p * r + 4.1665795894e-2f;
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
-  const float power = p * (r * r) + r + 1;
+  return {p * (r * r) + r + 1, std::bit_cast<std::uint32_t>(shifted)};
+}
+
+/// e^x, within 1.1 ulp; 0 and inf beyond the range of floats.
+inline float exp(float x) {
+  const Exponential e = split_exp(x > 100 ? 100.f : x < -110 ? -110.f : x);  // a NaN stays
   // In two halves, since 2^n may lie beyond the normal floats where the result does not.
-  const std::int32_t n = std::bit_cast<std::int32_t>(shifted) - std::bit_cast<std::int32_t>(kShift);
-  const std::int32_t half = n >> 1;
-  return power * power_of_2(half) * power_of_2(n - half);
+  const std::uint32_t half = e.n >> 1;
+  return e.power * power_of_2(half) * power_of_2(e.n - half);
+}
+/// exp(x) to the bit, for x <= 0: there two steps fewer do.
+inline float exp_not_above_0(float x) {
+  const Exponential e = split_exp(x < -110 ? -110.f : x);
+  // 2^n is below the normal floats where the result is: 2^(n + 64) is not.
+  return e.power * power_of_2(e.n + 64) * 0x1p-64f;
 }
 inline double exp(double x) { return std::exp(x); }
+inline double exp_not_above_0(double x) { return std::exp(x); }
 
 /// tanh x, within 1.5 ulp.
 inline float tanh(float x) {
@@ -67,7 +80,7 @@ T erf(T x) {
 /// too, so that both tails keep all their digits.
 template <class T>
 T sigmoid(T x) {
-  const T e = exp(-std::abs(x));
+  const T e = exp_not_above_0(-std::abs(x));
   return (x < 0 ? e : T{1}) / (1 + e);
 }
 

@@ -26,9 +26,9 @@ void check_mask(const Tensor& x, const Tensor& mask) {
         "; each axis of the mask, counted from the right, must be as in x, or 1"));
 }
 
-/// For each slice of x + mask along the axis: brings it into a row of n numbers without gaps, and
-/// lets transform(row, n) overwrite it with the result and return its maximum, which must be
-/// finite.
+/// transform(from, to, n) for each slice of x + mask along the axis, in rows of n numbers without
+/// gaps; it writes the result over `to`, which may be `from`, and returns the maximum, which must
+/// be finite.
 template <class T, class Transform>
 Tensor transform_rows(
     std::string_view op, const Tensor& x, Index axis, const Tensor* mask, Transform transform) {
@@ -48,11 +48,11 @@ Tensor transform_rows(
     T* row = out_step == 1 ? out + at[0] : apart;
     const T* from = first<T>(x) + at[1];
     const T* add = first<T>(wide) + at[2];
-    if (!mask)
-      for (Index i = 0; i < n; ++i) row[i] = from[i * x_step];
-    else
+    if (mask)
       for (Index i = 0; i < n; ++i) row[i] = from[i * x_step] + add[i * mask_step];
-    const T top = transform(row, n);
+    else if (x_step != 1)
+      for (Index i = 0; i < n; ++i) row[i] = from[i * x_step];
+    const T top = transform(mask || x_step != 1 ? row : from, row, n);
     if (std::isinf(top)) fail_row(op, top, x.shape(), axis, mask, at[0]);
     if (out_step != 1)
       for (Index i = 0; i < n; ++i) out[at[0] + i * out_step] = row[i];
@@ -88,13 +88,13 @@ Tensor softmax(const Tensor& x, Index axis, const Tensor* mask) {
 Tensor log_softmax(const Tensor& x, Index axis) {
   require_floating("log_softmax", "x", x);
   return with_floating_type(x.dtype(), [&]<class T>() {
-    return transform_rows<T>("log_softmax", x, axis, nullptr, [](T* row, Index n) {
-      const T top = fold_values<T, Max>(n, [row](Index i) { return row[i]; });
+    return transform_rows<T>("log_softmax", x, axis, nullptr, [](const T* from, T* row, Index n) {
+      const T top = fold_values<T, Max>(n, [from](Index i) { return from[i]; });
       if (std::isinf(top)) return top;
       // x - top first: it is exact where it matters, and top + ln(sum) would round.
-      for (Index i = 0; i < n; ++i) row[i] -= top;
-      const T log_sum =
-          std::log(fold_values<T, Sum>(n, [row](Index i) { return math::exp(row[i]); }));
+      for (Index i = 0; i < n; ++i) row[i] = from[i] - top;
+      const T log_sum = std::log(
+          fold_values<T, Sum>(n, [row](Index i) { return math::exp_not_above_0(row[i]); }));
       for (Index i = 0; i < n; ++i) row[i] -= log_sum;
       return top;
     });

@@ -9,15 +9,16 @@
 
 namespace microtape::kernels {
 
-/// Overwrites x by e^x over the sum of e^x. @return the maximum; if that is infinite the row has no
-/// softmax, and stays as it is
+/// y = e^x over the sum of e^x; y may be x. @return the maximum; if that is infinite the row has no
+/// softmax, and y is not written
 template <class T>
-T softmax_row(T* x, Index n) {
+T softmax_row(const T* x, T* y, Index n) {
   const T top = fold_values<T, Max>(n, [x](Index i) { return x[i]; });
   if (std::isinf(top)) return top;
-  for (Index i = 0; i < n; ++i) x[i] = math::exp(x[i] - top);
-  const T share = 1 / fold_values<T, Sum>(n, [x](Index i) { return x[i]; });
-  for (Index i = 0; i < n; ++i) x[i] *= share;
+  const T sum = fold_values<T, Sum>(
+      n, [x, y, top](Index i) { return y[i] = math::exp_not_above_0(x[i] - top); });
+  const T share = 1 / sum;
+  for (Index i = 0; i < n; ++i) y[i] *= share;
   return top;
 }
 

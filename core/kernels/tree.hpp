@@ -8,7 +8,7 @@
 // Many values combined into one. Internal: included by kernels only.
 //
 // n values are combined along one tree, a function of n alone, however they lie in memory:
-//   - They are cut into blocks of 128. Value i of a block goes to lane i % 32 (several vector
+//   - They are cut into blocks of 512. Value i of a block goes to lane i % 32 (several vector
 //     registers, which do not wait for one another), and the lanes are folded in halves; a block
 //     below 32 has one lane.
 //   - The blocks are combined in pairs, the pairs in pairs, and so on, as one carries in binary.
@@ -33,7 +33,7 @@ struct Max {
 };
 
 inline constexpr Index kLanes = 32;
-inline constexpr Index kBlock = 128;
+inline constexpr Index kBlock = 512;
 
 /// Combines blocks in pairs, pairs of pairs, .. A block is a row of up to kWidth results.
 template <class T, class Op, Index kWidth>

@@ -91,8 +91,8 @@ TEST_CASE("repeated axes are summed as often as they repeat") {
 }
 
 TEST_CASE("sums are right on both sides of every block") {
-  for (const Index n :
-      {1, 2, 15, 16, 17, 31, 32, 127, 128, 129, 143, 144, 255, 256, 257, 384, 1000, 4097}) {
+  for (const Index n : {1, 2, 15, 16, 17, 31, 32, 127, 128, 129, 143, 144, 255, 256, 257, 384, 511,
+           512, 513, 1000, 1023, 1024, 1025, 4097}) {
     const Tensor x = whole_numbers({n}, float64);
     check_same(k::sum(x, {0}), plain(x, {0}, 0, add));
     const Tensor columns = whole_numbers({n, 3}, float64);
