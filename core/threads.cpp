@@ -10,6 +10,10 @@
 #include <thread>
 #include <vector>
 
+#ifdef __linux__
+#include <sched.h>
+#endif
+
 #include <microtape/core/error.hpp>
 #include <microtape/core/format.hpp>
 #include <microtape/core/parallel.hpp>
@@ -22,6 +26,29 @@ using Clock = std::chrono::steady_clock;
 /// A worker that finds nothing to do looks again for so long before it sleeps: waking takes some
 /// 20 us, looking less than one.
 constexpr auto kPatience = std::chrono::microseconds(200);
+
+/// The core that this thread is on now; -1 where the system does not tell.
+int current_core() {
+#ifdef __linux__
+  return sched_getcpu();
+#else
+  return -1;
+#endif
+}
+
+/// Moves this thread to another core, if it may run on another; it is bound to none afterwards.
+void leave_core(int core) {
+#ifdef __linux__
+  cpu_set_t all;
+  if (core < 0 || core >= CPU_SETSIZE || sched_getaffinity(0, sizeof all, &all) != 0) return;
+  cpu_set_t others = all;
+  CPU_CLR(static_cast<std::size_t>(core), &others);
+  if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof others, &others) != 0) return;
+  sched_setaffinity(0, sizeof all, &all);
+#else
+  static_cast<void>(core);
+#endif
+}
 
 /// Whether this thread is inside of a piece of work.
 thread_local bool is_inside = false;
@@ -78,6 +105,7 @@ class Workers {
 
   void run(Region& region) {
     region_ = &region;
+    caller_core_ = current_core();
     is_open_ = true;  // before it is announced: who comes at once finds it open
     ++opened_;
     if (sleepers_ > 0) {
@@ -86,7 +114,8 @@ class Workers {
     }
     region.run_pieces();
     is_open_ = false;
-    while (guests_ > 0) std::this_thread::yield();
+    for (int turns = 0; guests_ > 0; ++turns)
+      if (turns > 10'000) std::this_thread::yield();
   }
 
  private:
@@ -106,7 +135,12 @@ class Workers {
     while (Clock::now() < end) {
       for (int i = 0; i < 64; ++i)
         if (opened_ != seen || stop_) return !stop_;
-      std::this_thread::yield();
+      // On the caller's core a worker helps nobody. On another it does not yield, which would leave
+      // the core to a stranger for a while.
+      if (const int core = current_core(); core == caller_core_) {
+        leave_core(core);
+        std::this_thread::yield();
+      }
     }
     std::unique_lock lock(mutex_);
     ++sleepers_;
@@ -119,6 +153,7 @@ class Workers {
   // the caller closes it before it counts guests, so one of the two sees the other.
   Region* region_ = nullptr;
   std::atomic<std::uint64_t> opened_{0};
+  std::atomic<int> caller_core_{-1};
   std::atomic<bool> is_open_{false};
   std::atomic<int> guests_{0};
   std::atomic<int> sleepers_{0};

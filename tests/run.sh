@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Everything that CI checks: ./tests/run.sh [--slow]; --slow adds the tests in *_slow_test.cpp.
-# Ends with a line for each part: what it was, whether it passed, how long it took.
+# Everything that CI checks: ./tests/run.sh [--slow]; --slow adds the tests in *_slow_test.cpp, all
+# tests under ThreadSanitizer and with oneDNN's products, ten minutes of fuzzing a format, and the
+# benchmarks in full. Ends with a line for each part: what it was, whether it passed, how long it took.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source cmake/setup.sh
 
-without="slow"
+without="slow" is_slow=no fuzz_seconds=30
 case ${1:-} in
   "") ;;
-  --slow) without="^$" ;;
-  --help | -h) sed -n '2,3s/^# //p' tests/run.sh; exit 0 ;;
+  --slow) without="^$" is_slow=yes fuzz_seconds=600 ;;
+  --help | -h) sed -n '2,5s/^# //p' tests/run.sh; exit 0 ;;
   *) echo "Usage: tests/run.sh [--slow]" >&2; exit 2 ;;
 esac
 
@@ -36,6 +37,7 @@ if [ -n "${CI:-}" ]; then
     if ! has "$package"; then extras+=("$package"); fi
   done
 fi
+if [ $is_slow = yes ] && ! has_header oneapi/dnnl/dnnl.h; then extras+=(libdnnl-dev); fi
 install_packages ${extras[@]+"${extras[@]}"} || exit 1
 if has ccache; then
   export CMAKE_CXX_COMPILER_LAUNCHER=ccache
@@ -78,6 +80,15 @@ drive_player() {
   ./tests/player/run.sh build/release/tests/player_pages "$PWD/build/release/tests/player"
 }
 
+# In full, each as long as it takes to tell.
+run_benchmarks() {
+  local program
+  for program in build/release/tests/benchmarks/benchmark_*; do
+    if [ ! -x "$program" ]; then return 77; fi
+    "$program" || return 1
+  done
+}
+
 check_format() {
   git ls-files -z -c -o --exclude-standard '*.cpp' '*.hpp' | xargs -0 "$1" --dry-run -Werror
 }
@@ -100,7 +111,16 @@ clang=$(first_of clang++-19 clang++ clang++-18 clang++-17)
 if [ -n "$clang" ]; then
   part "$clang, warnings as errors" build_and_test ci-clang -D CMAKE_CXX_COMPILER="$clang"
 fi
-if has_fuzzer; then part "30 seconds of fuzzing for each format of files" ./tests/fuzz/run.sh; fi
+if has_fuzzer; then
+  part "$fuzz_seconds seconds of fuzzing for each format of files" ./tests/fuzz/run.sh "$fuzz_seconds"
+fi
+if [ $is_slow = yes ]; then
+  part "ThreadSanitizer" build_and_test tsan "${once[@]}" -D MICROTAPE_TUTORIALS=OFF
+  if has_header oneapi/dnnl/dnnl.h; then
+    part "oneDNN" build_and_test onednn "${once[@]}" -D MICROTAPE_TUTORIALS=OFF
+  fi
+  part "benchmarks" run_benchmarks
+fi
 format=$(first_of clang-format-19)
 if [ -n "$format" ]; then part "format" check_format "$format"; fi
 

@@ -3,8 +3,8 @@
 #include <microtape/core/dtype.hpp>
 
 // The one product that everything else is made of, in the terms of BLAS. It is declared once and
-// defined twice: gemm_cblas.cpp asks a BLAS library, gemm_reference.cpp is a loop to read. The
-// build takes one of them. Internal: included by sources only.
+// defined more than once: gemm_cblas.cpp asks a BLAS library, gemm_onednn.cpp asks oneDNN, and
+// gemm_reference.cpp is a loop to read. The build takes one. Internal: included by sources only.
 
 namespace microtape::kernels {
 

@@ -59,11 +59,15 @@ bool gemm_is_reentrant() { return true; }
 
 #endif
 
+#ifndef MICROTAPE_ONEDNN  // gemm_onednn.cpp has another
+
 void gemm(Transpose transpose_a, Transpose transpose_b, Index m, Index n, Index k, float alpha,
     const float* a, Index lda, const float* b, Index ldb, float* c, Index ldc) {
   cblas_sgemm(CblasRowMajor, cblas(transpose_a), cblas(transpose_b), cblas(m), cblas(n), cblas(k),
       alpha, a, cblas(lda), b, cblas(ldb), 0, c, cblas(ldc));
 }
+
+#endif
 
 void gemm(Transpose transpose_a, Transpose transpose_b, Index m, Index n, Index k, double alpha,
     const double* a, Index lda, const double* b, Index ldb, double* c, Index ldc) {
