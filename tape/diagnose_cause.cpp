@@ -34,7 +34,7 @@ bool reproduces(const Formula& f, const Evidence& e) {
   const auto shape = shape_of(f);
   // evaluate() would make another shape fit.
   if (shape ? *shape != e.found.shape : shape_of(*e.formula).has_value()) return false;
-  const auto numbers = value_of(f, e.values, e.found.shape);
+  const auto numbers = value_of(f, e.operands.values, e.found.shape);
   return numbers && reproduces(*numbers, e);
 }
 
@@ -70,8 +70,8 @@ bool are_equal(const Match& a, const Match& b, const Samples& samples) {
   constexpr double kTolerance = 1e-9;
   for (std::size_t s = 0; s < samples.size(); ++s) {
     const Evidence& e = samples[s];
-    const auto x = value_of(a.formulas[s], e.others, e.found.shape);
-    const auto y = value_of(b.formulas[s], e.others, e.found.shape);
+    const auto x = value_of(a.formulas[s], e.operands.others, e.found.shape);
+    const auto y = value_of(b.formulas[s], e.operands.others, e.found.shape);
     if (!x || !y || !(distance(*x, *y).value <= kTolerance)) return false;
   }
   return true;
@@ -80,8 +80,9 @@ bool are_equal(const Match& a, const Match& b, const Samples& samples) {
 /// Whether an input has an axis of extent 1, which makes a sum and a transpose vanish.
 bool has_single_extent(const Evidence& e) {
   constexpr std::size_t kOthers = 2;  // y and g, which follow the inputs
-  for (std::size_t i = 0; i + kOthers < e.operands.size(); ++i)
-    if (std::ranges::find(*e.operands[i].shape, 1) != e.operands[i].shape->end()) return true;
+  const std::vector<Formula>& names = e.operands.names;
+  for (std::size_t i = 0; i + kOthers < names.size(); ++i)
+    if (std::ranges::find(*names[i].shape, 1) != names[i].shape->end()) return true;
   return false;
 }
 
@@ -133,11 +134,11 @@ Samples with_formulas(Samples samples) {
   for (Evidence& e : samples) {
     Formula right = name_formula("right");
     right.shape = e.right.shape;
-    e.contributions.clear();
-    e.operands.clear();
-    e.siblings.clear();
+    const Environment value{{right.text, e.right}};
     e.formula = right;
-    e.values = e.others = {{right.text, e.right}};
+    e.contributions.clear();
+    e.siblings.clear();
+    e.operands = {{}, value, value};
   }
   return samples;
 }

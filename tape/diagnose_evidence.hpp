@@ -12,13 +12,18 @@
 
 namespace microtape::diagnosis {
 
-/// The adjoints of the leaves of a tape as formulas, and what their names stand for.
+/// What stands in formulas.
+struct Operands {
+  std::vector<Formula> names;  ///< of the leaves, y and g
+  Environment values;          ///< of these, and of what is computed between the leaves and y
+  Environment others;          ///< other numbers of the same shapes: what holds by chance fails
+};
+
+/// The adjoints of the leaves of a tape as formulas.
 struct Recorded {
   /// [leaf]: a formula for each use of it, to be added up; empty if one cannot be told.
   std::vector<std::vector<Formula>> contributions;
-  std::vector<Formula> operands;  ///< the names: the leaves, y and g
-  Environment values;             ///< of the names
-  Environment others;             ///< other numbers of the same shapes: what holds by chance fails
+  Operands operands;
 };
 
 /// Of y, computed from leaves that are called so.
@@ -32,18 +37,16 @@ std::optional<Formula> sum_of_contributions(
 
 /// One adjoint on one sample: what was found, what is right, and how that is computed.
 struct Evidence {
-  Array found;                     ///< of any shape
-  Array right;                     ///< of the input's shape
-  double allowed = 0;              ///< by how much the two may differ
-  bool is_reached = true;          ///< whether some rule gave the input an adjoint
-  Array g;                         ///< the adjoint of y
-  std::optional<Array> diagonal;   ///< dy[i] / dx[i], if x and y have one shape
-  std::optional<Formula> formula;  ///< of what is right
-  std::vector<Formula> contributions;
-  std::vector<Formula> operands;
+  Array found;                         ///< of any shape
+  Array right;                         ///< of the input's shape
+  double allowed = 0;                  ///< by how much the two may differ
+  bool is_reached = true;              ///< whether some rule gave the input an adjoint
+  Array g;                             ///< the adjoint of y
+  std::optional<Array> diagonal;       ///< dy[i] / dx[i], if x and y have one shape
+  std::optional<Formula> formula;      ///< of what is right
+  std::vector<Formula> contributions;  ///< which the formula adds up
   std::vector<std::pair<std::string, Formula>> siblings;  ///< the other inputs and their adjoints
-  Environment values;
-  Environment others;
+  Operands operands;                                      ///< of all these formulas
 };
 
 /// The largest difference, and where; infinite where one of the two is NaN or they have two shapes.

@@ -24,7 +24,7 @@ class Recorder {
   void add_leaf(const Var& leaf, const std::string& name) {
     if (leaf.node() > y_.node()) return;
     names_[leaf.node()] = named(unused(name), leaf.value());
-    out_.operands.push_back(*names_[leaf.node()]);
+    out_.operands.names.push_back(*names_[leaf.node()]);
   }
 
   Recorded run(std::span<const Var> leaves, const Tensor& g) {
@@ -32,8 +32,8 @@ class Recorder {
     try {
       name_values();
       adjoint_ = named(unused("g"), g);
-      out_.operands.push_back(*names_[y_.node()]);
-      out_.operands.push_back(adjoint_);
+      out_.operands.names.push_back(*names_[y_.node()]);
+      out_.operands.names.push_back(adjoint_);
       const std::vector<std::vector<Formula>> found = adjoints();
       for (std::size_t k = 0; k < leaves.size(); ++k)
         if (leaves[k].node() < found.size()) out_.contributions[k] = found[leaves[k].node()];
@@ -82,19 +82,20 @@ class Recorder {
   }
 
   std::string unused(std::string name) const {
-    while (out_.values.contains(name)) name += '_';
+    while (out_.operands.values.contains(name)) name += '_';
     return name;
   }
 
   Formula named(const std::string& name, const Tensor& value) {
     Formula result = name_formula(name);
     result.shape = value.shape();
-    const std::uint64_t seed = 1000 + out_.values.size();
-    out_.values.emplace(name, to_array(value));
+    const std::uint64_t seed = 1000 + out_.operands.values.size();
+    out_.operands.values.emplace(name, to_array(value));
     // Labels and masks must stay what they are.
-    out_.others.emplace(name, to_array(is_floating(value.dtype())
-                                           ? Tensor::uniform(value.shape(), 0.5, 1.5, seed, float64)
-                                           : value));
+    out_.operands.others.emplace(
+        name, to_array(is_floating(value.dtype())
+                           ? Tensor::uniform(value.shape(), 0.5, 1.5, seed, float64)
+                           : value));
     return result;
   }
 
@@ -128,7 +129,7 @@ class Recorder {
 
 Recorded recorded_adjoints(const MicroTape& tape, std::span<const Var> leaves,
     std::span<const std::string> names, const Var& y, const Tensor& g) {
-  if (!y.is_active()) return {std::vector<std::vector<Formula>>(leaves.size()), {}, {}, {}};
+  if (!y.is_active()) return {std::vector<std::vector<Formula>>(leaves.size()), {}};
   Recorder recorder(tape, y);
   for (std::size_t k = 0; k < leaves.size(); ++k) recorder.add_leaf(leaves[k], names[k]);
   return recorder.run(leaves, g);

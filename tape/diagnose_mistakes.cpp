@@ -129,8 +129,8 @@ Mistakes lost_contribution(const Evidence& e, const std::string& input) {
 /// another input.
 Mistakes wrong_whole(const Formula& f, const Evidence& e, const std::string& input) {
   Mistakes out;
-  for (const Formula& name : e.operands) {
-    for (const Formula& other : e.operands) {
+  for (const Formula& name : e.operands.names) {
+    for (const Formula& other : e.operands.names) {
       const Formula after = replaced(f, name, other);
       if (other == name || other.shape != name.shape || after == f) continue;
       out.push_back(changed(cat("all ", name.text, " ", other.text), f, after,
@@ -140,7 +140,7 @@ Mistakes wrong_whole(const Formula& f, const Evidence& e, const std::string& inp
     if (name.shape == e.right.shape)
       out.push_back({cat("times ", name.text), formula(Kind::hadamard, {f, name}),
           cat("the factor ", name.text, " is one too many"), "the values that the rule takes"});
-    const bool is_g = name == e.operands.back();
+    const bool is_g = name == e.operands.names.back();
     out.push_back({cat("just ", name.text), name,
         is_g ? "the adjoint of the result is passed on unchanged"
              : cat("d", input, " is just ", name.text),

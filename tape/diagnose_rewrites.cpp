@@ -120,7 +120,7 @@ Mistakes other_operand(const Formula& f, const Evidence& e) {
     const bool is_transposed = child.kind == Kind::transpose;
     const Formula& name = is_transposed ? child.children[0] : child;
     if (name.kind != Kind::name) continue;
-    for (const Formula& other : e.operands)
+    for (const Formula& other : e.operands.names)
       if (other.text != name.text && other.shape == name.shape)
         out.push_back(with_other(f, i, is_transposed ? with_child(child, 0, other) : other,
             other.text, cat(other.text, " stands where ", name.text, " belongs"),

@@ -132,8 +132,6 @@ Evidence Sample::evidence(std::size_t k) {
   out.contributions = recorded_.contributions[k];
   out.formula = sum_of_contributions(out.contributions, shape);
   out.operands = recorded_.operands;
-  out.values = recorded_.values;
-  out.others = recorded_.others;
   for (std::size_t j = 0; j < names_.size(); ++j) {
     if (j == k || right_.leaves()[j].shape() != shape) continue;
     if (const auto sibling = sum_of_contributions(recorded_.contributions[j], shape))

@@ -14,7 +14,7 @@ using namespace diagnosis;
 std::optional<Array> value_of(
     const std::optional<Formula>& f, const Recorded& recorded, const Shape& shape) {
   try {
-    if (f) return evaluate(*f, recorded.values, shape);
+    if (f) return evaluate(*f, recorded.operands.values, shape);
   } catch (const Error&) {
     // check_formulas tells what is wrong with it.
   }
@@ -54,8 +54,6 @@ std::vector<std::string> gradcheck_notes(FunctionRef<Var(std::span<const Var>)> 
     e.allowed = rounding_of(*value);
     e.formula = formula;
     e.operands = recorded.operands;
-    e.values = recorded.values;
-    e.others = recorded.others;
   }
 
   // Say what is known.

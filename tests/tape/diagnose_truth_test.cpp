@@ -1,4 +1,5 @@
 #include <microtape/tape/diagnose_mistakes.hpp>
+#include <microtape/tape/diagnose_sample.hpp>
 
 #include "diagnose_testing.hpp"
 
@@ -10,24 +11,10 @@ using namespace microtape::diagnosis;
 
 namespace {
 
-/// Softmax on some x, with the formula of its rule.
+/// Softmax on some x, with its own rule.
 Evidence evidence_of(const Shape& shape, std::uint64_t seed) {
-  MicroTape tape;
-  const std::vector<Var> leaves{tape.leaf(Tensor::randn(shape, seed, float64))};
-  const Var y = softmax(leaves[0]);
-  const Tensor g = cotangent(shape, seed);
-  const std::vector<std::string> names{"x"};
-  Recorded recorded = recorded_adjoints(tape, leaves, names, y, g);
-  Evidence out;
-  out.right = to_array(backward(y, g)[leaves[0]].value());
-  out.allowed = rounding_of(out.right);
-  out.g = to_array(g);
-  out.contributions = recorded.contributions[0];
-  out.formula = sum_of_contributions(out.contributions, shape);
-  out.operands = recorded.operands;
-  out.values = recorded.values;
-  out.others = recorded.others;
-  return out;
+  const auto f = [](Vars in) { return softmax(in[0]); };
+  return Sample(f, f, {Tensor::randn(shape, seed, float64)}, {}, seed).evidence(0);
 }
 
 /// What a formula says that is wrong in two places: the second mistake is one of the first's
@@ -48,7 +35,7 @@ std::optional<std::vector<Evidence>> found_by(
     for (Evidence& e : samples) {
       const auto wrong = mistaken_twice(e, first, second);
       if (!wrong) return std::nullopt;
-      e.found = evaluate(*wrong, e.values, e.right.shape);
+      e.found = evaluate(*wrong, e.operands.values, e.right.shape);
     }
   } catch (const Error&) {
     return std::nullopt;
