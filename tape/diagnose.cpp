@@ -47,6 +47,17 @@ Diagnosis described(const std::vector<Evidence>& samples, const std::string& inp
   return out;
 }
 
+/// The first sample that is wrong, and why.
+Diagnosis explained(const std::vector<Evidence>& samples, const std::string& input) {
+  Diagnosis out = described(samples, input);
+  out.broken = broken_invariants(samples, out.sample, input);
+  if (const auto fact = cause_of(samples, input)) {
+    out.cause = fact->cause;
+    out.look = fact->look;
+  }
+  return out;
+}
+
 }  // namespace
 
 Diagnosis diagnose(FunctionRef<Var(std::span<const Var>)> written,
@@ -72,16 +83,9 @@ Diagnosis diagnose(FunctionRef<Var(std::span<const Var>)> written,
   }
   for (std::size_t k = 0; k < samples[0].size(); ++k) {
     const auto adjoints = all([k](Sample& sample) { return sample.adjoint(k); });
-    if (!seen[0]->has_adjoint(k) || std::ranges::all_of(adjoints, is_right)) continue;
-    const std::string& input = seen[0]->names()[k];
-    const auto evidence = all([k](Sample& sample) { return sample.evidence(k); });
-    Diagnosis out = described(evidence, input);
-    out.broken = broken_invariants(evidence, out.sample, input);
-    if (const auto fact = cause_of(evidence, input)) {
-      out.cause = fact->cause;
-      out.look = fact->look;
-    }
-    return out;
+    if (seen[0]->has_adjoint(k) && !std::ranges::all_of(adjoints, is_right))
+      return explained(
+          all([k](Sample& sample) { return sample.evidence(k); }), seen[0]->names()[k]);
   }
   return {};
 }

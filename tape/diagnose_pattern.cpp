@@ -10,9 +10,7 @@
 namespace microtape::diagnosis {
 namespace {
 
-/// Whether the wrong elements are exactly those that a condition names.
-using Condition = FunctionRef<bool(const Indices& at)>;
-
+/// Which elements of an adjoint are wrong.
 class Wrong {
  public:
   explicit Wrong(const Evidence& e) : shape_(e.right.shape) {
@@ -29,7 +27,8 @@ class Wrong {
   Index rank() const { return shape_.rank(); }
   const Indices& first() const { return first_; }
 
-  bool are(Condition condition) const {
+  /// Whether they are exactly those that a condition names.
+  bool are(FunctionRef<bool(const Indices& at)> condition) const {
     for (Index i = 0; i < size(); ++i)
       if (is_wrong_[static_cast<std::size_t>(i)] != condition(unravel_index(i, shape_)))
         return false;
@@ -112,7 +111,7 @@ std::vector<std::string> broken_invariants(
   const Evidence& e = samples[at];
   if (e.found.shape != e.right.shape) return out;
   const Index rank = e.right.shape.rank();
-  // A sum that is 0 on every sample.
+  // Look for a sum that is 0 on every sample.
   for (Index axis = rank; axis-- > 0 && out.empty();) {
     if (!std::all_of(samples.begin(), samples.end(), [&](const Evidence& sample) {
           return is_balanced(sample, axis - rank + sample.right.shape.rank());
@@ -127,7 +126,7 @@ std::vector<std::string> broken_invariants(
       break;
     }
   }
-  // An element that is exactly 0, whatever comes.
+  // Look for an element that is 0.
   for (Index i = 0; i < e.right.size(); ++i)
     if (e.right[i] == 0 && !(std::abs(e.found[i]) <= e.allowed)) {
       out.push_back(cat("d", input, " must be 0 at ", unravel_index(i, e.right.shape), "; it is ",
