@@ -11,6 +11,9 @@ namespace {
 
 using Vars = std::span<const Var>;
 
+/// Of two ways to compute the same in float64; relative.
+constexpr double kTolerance = 1e-10;
+
 /// The edge of y to input x; null if y has no rule for it.
 const Edge* edge_to(const Var& x, const Var& y) {
   for (const Edge& edge : y.tape()->node(y.node()).edges())
@@ -37,7 +40,7 @@ std::string problem_of(const Exercise& exercise) try {
       return cat("y does not come from ", exercise.op,
           ": leave its record() as it was, and write only the rules");
     const Var right = exercise.right(leaves);
-    if (y.shape() != right.shape() || !compare("y", y.value(), right.value(), 1e-10).agrees)
+    if (y.shape() != right.shape() || !compare("y", y.value(), right.value(), kTolerance).agrees)
       return cat("the value of ", exercise.op,
           " is wrong before any rule runs: leave it as it was, and write only the rules");
   }
@@ -101,8 +104,17 @@ struct FormulaVerdict {
   Comparison worst;      ///< with what is right, where it is wrong
 };
 
-/// Reads and evaluates the formula of input k on one sample. In it, as in the code, the adjoint of
-/// y is g.
+/// The formula of a rule with the names on the tape; in it, as in the code, the adjoint of y is g.
+Formula formula_in_g(const Edge& edge, const Var& y) {
+  Formula g = name_formula("g");
+  g.shape = y.shape();
+  const MicroTape& tape = *y.tape();
+  return rule_equation(
+      tape, y.node(), edge, [&](NodeId id) { return node_formula(tape, id); },
+      [&](NodeId) { return g; });
+}
+
+/// Reads and evaluates the formula of input k on one sample.
 FormulaVerdict check_formula(
     const Exercise& exercise, std::size_t k, const std::vector<Tensor>& sample) {
   MicroTape tape;
@@ -124,17 +136,11 @@ FormulaVerdict check_formula(
     return out;
   }
   try {
-    const Formula formula = rule_equation(
-        tape, y.node(), *edge, [&](NodeId id) { return node_formula(tape, id); },
-        [&](NodeId) {
-          Formula adjoint = name_formula("g");
-          adjoint.shape = g.shape();
-          return adjoint;
-        });
+    const Formula formula = formula_in_g(*edge, y);
     out.equation = cat("d", exercise.inputs[k], " = ", to_text(formula));
     const Tensor says = to_tensor(evaluate(formula, values, sample[k].shape()));
     const Tensor right = backward(exercise.right(leaves), g)[leaves[k]].value();
-    out.worst = compare("formula", says, right, 1e-10);
+    out.worst = compare("formula", says, right, kTolerance);
     out.right = out.worst.agrees;
   } catch (const Error& error) {
     out.problem = cat("has no value: ", error.what());
@@ -189,31 +195,28 @@ RuleVerdict check_rule(const Exercise& exercise, std::size_t k) {
   RuleVerdict out;
   out.input = exercise.inputs[k];
   const std::string dx = cat("d", out.input);
+  const auto told = [&](std::string_view state, const std::vector<std::string>& lines) {
+    out.state = state;
+    out.lines = lines;
+    return out;
+  };
   try {
     const FormulaVerdict formula = check_formula(exercise, k);
     out.formula = formula.right;
     out.equation = formula.equation;
-
-    out.state = "wrong";
     const Diagnosis found = diagnose_rule(exercise, k);
     out.first = found.right;
-    if (!out.first) return out.lines = wrong_lines(found, formula), out;
-
-    out.state = "cut from the tape";
+    if (!out.first) return told("wrong", wrong_lines(found, formula));
     const GradcheckReport report = check_second_order(exercise, k);
     out.second = report.passed();
-    if (!out.second) return out.lines = cut_lines(dx, report.failures[0]), out;
-
-    out.state = formula.right ? "right" : "right but for its formula";
-    if (!formula.right) out.lines = formula_lines(dx, formula);
+    if (!out.second) return told("cut from the tape", cut_lines(dx, report.failures[0]));
+    if (!out.formula) return told("right but for its formula", formula_lines(dx, formula));
+    return told("right", {});
   } catch (const NotWritten& hole) {
-    out.state = "not written yet";
-    out.lines = {cat("The hole is in line ", hole.line, ".")};
+    return told("not written yet", {cat("The hole is in line ", hole.line, ".")});
   } catch (const std::exception& error) {
-    out.state = "ended with an error";
-    out.lines = {cat("The rule of ", out.input, " throws:"), error.what()};
+    return told("ended with an error", {cat("The rule of ", out.input, " throws:"), error.what()});
   }
-  return out;
 }
 
 }  // namespace
