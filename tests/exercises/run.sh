@@ -40,14 +40,26 @@ test_skeletons() {
     "$exercises/cut.sh" skeleton "$source" | diff - "$exercises/$name.cpp" ||
       complain "$name.cpp is not what cut.sh skeleton gives"
     "$exercises/cut.sh" solution "$source" >solution.cpp
-    expect 1 "$name: 0 of 100 points: dx not written yet" "tutorials/exercises/$name.cpp"
+    expect 1 "not written yet" "tutorials/exercises/$name.cpp"
     expect 0 "$name: right, 100 of 100 points" "$name" solution.cpp
   done
   expect 0 "Usage:" --help
   expect 2 "Usage:"
-  expect 2 "there is no exercise sofmax; there are: linear_vjp softmax_vjp" sofmax
+  expect 2 "Usage:" --jsn result.json softmax_vjp
+  expect 2 "Usage:" --json
+  expect 2 "there is no exercise sofmax; there are: linear_vjp " sofmax
   expect 2 "there is no file mine.cpp" softmax_vjp mine.cpp
-  MICROTAPE_EXERCISE_SEED=x expect 2 "MICROTAPE_EXERCISE_SEED is x" softmax_vjp
+  # JSON knows no 07.
+  for seed in x 07 1234567890123456789; do
+    MICROTAPE_EXERCISE_SEED=$seed expect 2 "MICROTAPE_EXERCISE_SEED is $seed; it must" softmax_vjp
+  done
+
+  # A part whose end nobody can tell is not given out.
+  run=$exercises/cut.sh
+  sed 's/SOLUTION-BEGIN/SOLUTION_BEGIN/' "$exercises/source/softmax_vjp.cpp" >misspelt.cpp
+  expect 2 "misspelt.cpp: has the markers SOLUTION-END SAMPLE-BEGIN SAMPLE-END; it needs" \
+    skeleton misspelt.cpp
+  expect 2 "Usage:" skelton "$exercises/source/softmax_vjp.cpp"
 }
 
 test_holes() {
@@ -61,9 +73,8 @@ test_holes() {
 }
 
 test_grades() {
-  cat >hole <<'HOLE'
-          {"x", x, R"(@g \odot @y)", [](const Var& g, const Var& y) { return "no "; }},
-HOLE
+  # JSON knows no \001 either.
+  printf '%b\n' '{"x", x, "@g", [](const Var& g, const Var& y) { return "no "; }}, /*\001*/' >hole
   filled hole >broken.cpp
   sed 's/return "no "/return g * y/' broken.cpp >wrong.cpp
   "$exercises/cut.sh" solution "$exercises/source/softmax_vjp.cpp" >right.cpp
@@ -100,6 +111,7 @@ test_teaching() {
       /^```cpp$/ { out = "tutorials/exercises/source/sigmoid_vjp.cpp"; next }
       /^```text$/ { out = "answer" ++answers; next }
       /^```$/ { out = ""; next }
+      out == "commands" && /run\.sh|ctest/ { $0 = $0 " || true" }  # not all are right
       out { print > out }' docs/teaching.md
     env -u MICROTAPE_BUILD REPOSITORY="$PWD" HOME="$scratch/home" bash -eu commands
   ) >said 2>&1 || complain "docs/teaching.md: a command fails:" "$(cat said)"
@@ -141,6 +153,8 @@ PY
   sed -i.old 's/seed + 1/seed/' home/exercises/checker/softmax_vjp.cpp
   rm home/exercises/CMakeLists.txt
   expect 1 "not checked: these files were changed: CMakeLists.txt checker/softmax_vjp.cpp" softmax_vjp
+  rm home/exercises/checker/checksums
+  expect 1 "not checked: these files were changed: checker/checksums" softmax_vjp
 }
 
 case $case in

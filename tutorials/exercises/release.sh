@@ -12,6 +12,8 @@ root=$here/../..
 if [ -e "$1" ]; then echo "release.sh: $1 is there already; name a new folder" >&2; exit 2; fi
 mkdir -p "$1/checker/microtape/core" "$1/checker/microtape/tape"
 cd "$1"
+folder=$PWD
+trap 'rm -rf "$folder"' ERR  # half of it is of no use
 
 # The exercises.
 for source in "$here"/source/*.cpp; do

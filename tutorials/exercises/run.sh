@@ -24,22 +24,27 @@ TEXT
 say() { echo "run.sh: $*" >&2; }
 
 json=
+if [ "${1:-}" = --json ] && [ $# -ge 2 ]; then json=$2; shift 2; fi
 case ${1:-} in
   --help | -h) usage; exit 0 ;;
-  --json) json=${2:?}; shift 2 ;;
+  "" | -*) usage >&2; exit 2 ;;
 esac
-name=$(basename "${1:-}" .cpp)
+name=$(basename "$1" .cpp)
 file=${2:-$here/$name.cpp}
 seed=${MICROTAPE_EXERCISE_SEED:-1}
-if [ -z "$name" ]; then usage >&2; exit 2; fi
 if [ ! -f "$here/$name.cpp" ]; then say "there is no exercise $name; there are: $(exercises)"; exit 2; fi
 if [ ! -f "$file" ]; then say "there is no file $file"; exit 2; fi
-if [[ ! $seed =~ ^[0-9]+$ ]]; then say "MICROTAPE_EXERCISE_SEED is $seed; a whole number"; exit 2; fi
+if [[ ! $seed =~ ^(0|[1-9][0-9]{0,17})$ ]]; then
+  say "MICROTAPE_EXERCISE_SEED is $seed; it must be a whole number of at most 18 digits"
+  exit 2
+fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 log=$scratch/log
+# What a program may take; one that is right takes a tenth of a second.
 memory=400 # MB
+seconds=2  # of the processor
 status=0
 
 # Compiles the student's file with the checker ($1: with the sample) and runs it. It leaves in
@@ -48,7 +53,7 @@ build_and_run() {
   LC_ALL=C \
     ASAN_OPTIONS=hard_rss_limit_mb=$memory:max_allocation_size_mb=$memory:quarantine_size_mb=32 \
     "$playground" --with "$1" --with "$MICROTAPE_BUILD/playground/check.o" \
-    --with "$MICROTAPE_BUILD/playground/main.o" "$file" "$name" "$scratch" \
+    --with "$MICROTAPE_BUILD/playground/main.o" "$file" "$name" "$scratch" "$seed" "$seconds" \
     </dev/null 2>"$log" || status=$?
   if [ "$status" = 2 ]; then cat "$log" >&2; exit 2; fi
 }
@@ -56,6 +61,7 @@ build_and_run() {
 # The files of a student's folder that are not as they were released, or are gone.
 changed_files() {
   cd "$here"
+  if [ ! -f checker/checksums ]; then echo checker/checksums; return; fi
   cut -d ' ' -f 3 checker/checksums | xargs cmake -E sha256sum 2>/dev/null >"$scratch/checksums" || true
   grep -vxFf "$scratch/checksums" checker/checksums | cut -d ' ' -f 3 || true
 }
@@ -115,7 +121,7 @@ judge_without_verdict() {
   elif in_log 'rss limit exhausted|allocation-size-too-big|out-of-memory' >/dev/null; then
     echo "took more than $memory MB of memory: is there a loop that does not end?"
   elif [ "$status" = 152 ]; then # SIGXCPU
-    echo "did not end within 2 seconds: is there a loop that does not end?"
+    echo "did not end within $seconds seconds: is there a loop that does not end?"
   elif [ -n "$capture" ] && in_log 'use-after-(return|scope)|heap-use-after-free|SEGV' >/dev/null; then
     echo "crashed"
     at_line "$capture" "this rule captures by reference; when it runs, what it refers to is gone."
@@ -147,7 +153,7 @@ if [ -n "$json" ]; then
   {
     printf '{\n"exercise": "%s", "seed": %s, "of": 100,\n' "$name" "$seed"
     printf '%s,\n"said": [' "$(cat "$scratch/points")"
-    sed 's/\\/\\\\/g; s/"/\\"/g; s/\t/ /g; s/.*/"&"/; $!s/$/,/' "$scratch/lines"
+    sed 's/\\/\\\\/g; s/"/\\"/g; s/[[:cntrl:]]/ /g; s/.*/"&"/; $!s/$/,/' "$scratch/lines"
     printf ']\n}\n'
   } >"$json"
 fi

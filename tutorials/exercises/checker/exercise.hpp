@@ -31,7 +31,7 @@ struct Exercise {
   Function written;                          ///< the student's
   Function right;                            ///< the same from MicroTape's ops
   std::vector<std::string> inputs;           ///< as the student calls them
-  std::vector<std::vector<Tensor>> samples;  ///< float64, of several shapes, one with equal extents
+  std::vector<std::vector<Tensor>> samples;  ///< float64; docs/teaching.md tells of which shapes
 };
 
 /// What was found of the rule of one input.
