@@ -31,7 +31,7 @@ struct LinearCase {
   const char* what;
   char input;  // X, W or b
   LinearRule rule;
-  const char* cause;
+  const char* cause = "";  ///< none
 };
 
 std::vector<Tensor> sample(Index n, Index in, Index out, std::uint64_t seed) {
@@ -166,52 +166,44 @@ const LinearCase kWrongSquare[] = {
 /// Two mistakes, or none that has a name.
 const LinearCase kUnknown[] = {
     {"only one row of W", 'X',
-        [](const Linear& in, const Var& g) { return slice(g, 1, 0, 1) * slice(in.w, 0, 0, 1); },
-        ""},
-    {"off by a constant", 'X', [](const Linear& in, const Var& g) { return matmul(g, in.w) + 0.5; },
-        ""},
-    {"the square of W", 'X', [](const Linear& in, const Var& g) { return matmul(g, in.w * in.w); },
-        ""},
-    {"the square of g", 'W', [](const Linear& in, const Var& g) { return matmul_tn(g * g, in.x); },
-        ""},
-    {"a third", 'W', [](const Linear& in, const Var& g) { return matmul_tn(g, in.x) / 3.25; }, ""},
+        [](const Linear& in, const Var& g) { return slice(g, 1, 0, 1) * slice(in.w, 0, 0, 1); }},
+    {"off by a constant", 'X',
+        [](const Linear& in, const Var& g) { return matmul(g, in.w) + 0.5; }},
+    {"the square of W", 'X', [](const Linear& in, const Var& g) { return matmul(g, in.w * in.w); }},
+    {"the square of g", 'W', [](const Linear& in, const Var& g) { return matmul_tn(g * g, in.x); }},
+    {"a third", 'W', [](const Linear& in, const Var& g) { return matmul_tn(g, in.x) / 3.25; }},
     {"random", 'W',
-        [](const Linear& in, const Var&) { return Var(Tensor::randn(in.w.shape(), 9, float64)); },
-        ""},
-    {"plus W", 'W', [](const Linear& in, const Var& g) { return matmul_tn(g, in.x) + in.w; }, ""},
-    {"the sum, minus b", 'b', [](const Linear& in, const Var& g) { return sum(g, 0) - in.b; }, ""},
+        [](const Linear& in, const Var&) { return Var(Tensor::randn(in.w.shape(), 9, float64)); }},
+    {"plus W", 'W', [](const Linear& in, const Var& g) { return matmul_tn(g, in.x) + in.w; }},
+    {"the sum, minus b", 'b', [](const Linear& in, const Var& g) { return sum(g, 0) - in.b; }},
     {"the sum without its first row", 'b',
-        [](const Linear&, const Var& g) { return sum(slice(g, 0, 1, g.shape()[0]), 0); }, ""},
-    {"the sign of the mean", 'b', [](const Linear&, const Var& g) { return -mean(g, 0); }, ""},
-    {"the largest", 'b', [](const Linear&, const Var& g) { return max(g, 0); }, ""},
+        [](const Linear&, const Var& g) { return sum(slice(g, 0, 1, g.shape()[0]), 0); }},
+    {"the sign of the mean", 'b', [](const Linear&, const Var& g) { return -mean(g, 0); }},
+    {"the largest", 'b', [](const Linear&, const Var& g) { return max(g, 0); }},
     {"one element", 'b',
         [](const Linear& in, const Var& g) {
           Tensor spike = Tensor::zeros(in.b.shape(), float64);
           spike.mutable_data<double>()[1] = 1e-3;
           return sum(g, 0) + spike;
-        },
-        ""},
+        }},
 };
 
 const LinearCase kRight[] = {
     {"a transpose of a product", 'W',
-        [](const Linear& in, const Var& g) { return transpose(matmul_tn(in.x, g)); }, ""},
+        [](const Linear& in, const Var& g) { return transpose(matmul_tn(in.x, g)); }},
     {"a product with the transpose", 'W',
-        [](const Linear& in, const Var& g) { return matmul(transpose(g), in.x); }, ""},
+        [](const Linear& in, const Var& g) { return matmul(transpose(g), in.x); }},
     {"two transposes", 'X',
         [](const Linear& in, const Var& g) {
           return transpose(matmul(transpose(in.w), transpose(g)));
-        },
-        ""},
+        }},
     {"a product with ones", 'b',
         [](const Linear& in, const Var& g) {
           const Var ones = Tensor::full({1, g.shape()[0]}, 1, float64);
           return reshape(matmul(ones, g), in.b.shape());
-        },
-        ""},
+        }},
     {"the mean times n", 'b',
-        [](const Linear&, const Var& g) { return mean(g, 0) * static_cast<double>(g.shape()[0]); },
-        ""},
+        [](const Linear&, const Var& g) { return mean(g, 0) * static_cast<double>(g.shape()[0]); }},
 };
 
 }  // namespace

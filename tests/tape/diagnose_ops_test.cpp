@@ -9,26 +9,12 @@ using namespace microtape::testing;
 
 namespace {
 
-using Rule = Var (*)(const Var& x, const Var& g, const Var& y);
-using Op = Var (*)(const Var& x);
-
 struct OpCase {
   const char* what;
-  Op op;
-  Rule rule;  ///< in place of the op's own
-  const char* cause;
+  UnaryOp op;
+  Rule rule;               ///< in place of the op's own
+  const char* cause = "";  ///< none
 };
-
-/// The op with another rule.
-Var planted(const Var& x, Op op, Rule rule) {
-  return record({"planted", "@x"}, [&] { return op(Var(x.value())).value(); },
-      {{"x", x, "@g", [x, rule](const Var& g, const Var& y) { return rule(x, g, y); }}});
-}
-
-Diagnosis diagnose_op(const OpCase& wrong, const Samples& samples) {
-  return diagnose([&](Vars in) { return planted(in[0], wrong.op, wrong.rule); },
-      [&](Vars in) { return wrong.op(in[0]); }, samples);
-}
 
 Var row_mean(const Var& x) { return mean(x, -1, KeepAxes::yes); }
 /// Of the result's shape without the last axis, repeated along it.
@@ -38,21 +24,21 @@ Var spread(const Var& g, const Var& x) {
   return broadcast_to(reshape(g, kept), x.shape());
 }
 
-const Op kLogSoftmax = [](const Var& x) { return log_softmax(x); };
-const Op kStandardize = [](const Var& x) { return standardize(x); };
-const Op kMean = [](const Var& x) { return mean(x, -1); };
-const Op kLogSumExp = [](const Var& x) { return logsumexp(x, -1); };
-const Op kNorm = [](const Var& x) { return norm(x, -1); };
-const Op kSum = [](const Var& x) { return sum(x, -1); };
-const Op kVar = [](const Var& x) { return var(x, -1); };
-const Op kTanh = [](const Var& x) { return tanh(x); };
-const Op kSigmoid = [](const Var& x) { return sigmoid(x); };
-const Op kCube = [](const Var& x) { return pow(x, 3); };
-const Op kReciprocal = [](const Var& x) { return reciprocal(x); };
-const Op kRelu = [](const Var& x) { return relu(x); };
-const Op kLog1p = [](const Var& x) { return log(1 + x * x); };
-const Op kGram = [](const Var& x) { return matmul_nt(x, x); };
-const Op kSquare = [](const Var& x) { return x * x; };
+const UnaryOp kLogSoftmax = [](const Var& x) { return log_softmax(x); };
+const UnaryOp kStandardize = [](const Var& x) { return standardize(x); };
+const UnaryOp kMean = [](const Var& x) { return mean(x, -1); };
+const UnaryOp kLogSumExp = [](const Var& x) { return logsumexp(x, -1); };
+const UnaryOp kNorm = [](const Var& x) { return norm(x, -1); };
+const UnaryOp kSum = [](const Var& x) { return sum(x, -1); };
+const UnaryOp kVar = [](const Var& x) { return var(x, -1); };
+const UnaryOp kTanh = [](const Var& x) { return tanh(x); };
+const UnaryOp kSigmoid = [](const Var& x) { return sigmoid(x); };
+const UnaryOp kCube = [](const Var& x) { return pow(x, 3); };
+const UnaryOp kReciprocal = [](const Var& x) { return reciprocal(x); };
+const UnaryOp kRelu = [](const Var& x) { return relu(x); };
+const UnaryOp kLog1p = [](const Var& x) { return log(1 + x * x); };
+const UnaryOp kGram = [](const Var& x) { return matmul_nt(x, x); };
+const UnaryOp kSquare = [](const Var& x) { return x * x; };
 
 const OpCase kWrong[] = {
     {"log_softmax: y for softmax", kLogSoftmax,
@@ -213,16 +199,13 @@ const OpCase kUnknown[] = {
     {"standardize: only the deviation", kStandardize,
         [](const Var& x, const Var& g, const Var&) {
           return g / sqrt(var(x, -1, KeepAxes::yes, 0) + 1e-5);
-        },
-        ""},
+        }},
     {"mean: of g's mean", kMean,
-        [](const Var& x, const Var& g, const Var&) { return broadcast_to(mean(g), x.shape()); },
-        ""},
+        [](const Var& x, const Var& g, const Var&) { return broadcast_to(mean(g), x.shape()); }},
     {"sigmoid: of y", kSigmoid,
-        [](const Var&, const Var& g, const Var& y) { return g * sigmoid(y) * (1 - sigmoid(y)); },
-        ""},
+        [](const Var&, const Var& g, const Var& y) { return g * sigmoid(y) * (1 - sigmoid(y)); }},
     {"composed: no 2 x", kLog1p,
-        [](const Var& x, const Var& g, const Var&) { return g / (1 + x * x); }, ""},
+        [](const Var& x, const Var& g, const Var&) { return g / (1 + x * x); }},
 };
 
 }  // namespace
@@ -230,7 +213,7 @@ const OpCase kUnknown[] = {
 TEST_CASE("a mistake in the rule of any op is named") {
   const Samples samples{{Tensor::randn({3, 4}, 5, float64)}, {Tensor::randn({4, 3}, 6, float64)}};
   for (const OpCase& wrong : kWrong) {
-    const Diagnosis found = diagnose_op(wrong, samples);
+    const Diagnosis found = diagnose_rule(wrong.op, wrong.rule, samples);
     INFO(wrong.what << "\n" << found.str());
     CHECK(found.cause == wrong.cause);
   }
@@ -239,7 +222,7 @@ TEST_CASE("a mistake in the rule of any op is named") {
 TEST_CASE("no cause is named for a mistake in any op that has no name") {
   const Samples samples{{Tensor::randn({3, 4}, 5, float64)}, {Tensor::randn({4, 3}, 6, float64)}};
   for (const OpCase& wrong : kUnknown) {
-    const Diagnosis found = diagnose_op(wrong, samples);
+    const Diagnosis found = diagnose_rule(wrong.op, wrong.rule, samples);
     INFO(wrong.what << "\n" << found.str());
     CHECK_FALSE(found.right);
     CHECK(found.cause == "");

@@ -11,6 +11,13 @@ const Samples kSamples{{Tensor::randn({3, 4}, 1, float64)}, {Tensor::randn({2, 5
 
 Var ones_like(const Var& x) { return Tensor::full(x.shape(), 1, float64); }
 
+/// A rule, and the cause that must be named.
+struct SoftmaxCase {
+  const char* what;
+  Rule rule;
+  const char* cause = "";  ///< none
+};
+
 /// One mistake each.
 const SoftmaxCase kWrong[] = {
     {"forgets that the row sums to 1", [](const Var&, const Var& g, const Var& y) { return g * y; },
@@ -108,50 +115,37 @@ const SoftmaxCase kWrong[] = {
 /// Two mistakes, or none that has a name.
 const SoftmaxCase kUnknown[] = {
     {"off by a constant",
-        [](const Var&, const Var& g, const Var& y) { return y * (g - rowsum(g * y)) + 0.125; }, ""},
+        [](const Var&, const Var& g, const Var& y) { return y * (g - rowsum(g * y)) + 0.125; }},
     {"off by little",
-        [](const Var&, const Var& g, const Var& y) { return y * (g - rowsum(g * y)) + 1e-7; }, ""},
+        [](const Var&, const Var& g, const Var& y) { return y * (g - rowsum(g * y)) + 1e-7; }},
     {"1.7 times",
-        [](const Var&, const Var& g, const Var& y) { return 1.7 * y * (g - rowsum(g * y)); }, ""},
+        [](const Var&, const Var& g, const Var& y) { return 1.7 * y * (g - rowsum(g * y)); }},
     {"two signs",
-        [](const Var&, const Var& g, const Var& y) { return -y * (g + rowsum(g * y)) * y; }, ""},
+        [](const Var&, const Var& g, const Var& y) { return -y * (g + rowsum(g * y)) * y; }},
     {"x in front and columns",
         [](const Var& x, const Var& g, const Var& y) {
           return x * (g - sum(g * y, 0, KeepAxes::yes));
-        },
-        ""},
-    {"plus and a mean",
-        [](const Var&, const Var& g, const Var& y) {
-          return y * (g + mean(g * y, -1, KeepAxes::yes));
-        },
-        ""},
-    {"random numbers",
-        [](const Var&, const Var& g, const Var&) {
-          return Var(Tensor::randn(g.shape(), 77, float64));
-        },
-        ""},
+        }},
+    {"plus and a mean", [](const Var&, const Var& g,
+                            const Var& y) { return y * (g + mean(g * y, -1, KeepAxes::yes)); }},
+    {"random numbers", [](const Var&, const Var& g,
+                           const Var&) { return Var(Tensor::randn(g.shape(), 77, float64)); }},
     {"random errors",
         [](const Var&, const Var& g, const Var& y) {
           return y * (g - rowsum(g * y)) + 1e-3 * Tensor::randn(g.shape(), 78, float64);
-        },
-        ""},
-    {"exp", [](const Var& x, const Var& g, const Var& y) { return exp(x) * (g - rowsum(g * y)); },
-        ""},
-    {"softmax of g", [](const Var&, const Var& g, const Var&) { return softmax(g); }, ""},
-    {"tanh's rule", [](const Var&, const Var& g, const Var& y) { return g * (1 - y * y); }, ""},
+        }},
+    {"exp", [](const Var& x, const Var& g, const Var& y) { return exp(x) * (g - rowsum(g * y)); }},
+    {"softmax of g", [](const Var&, const Var& g, const Var&) { return softmax(g); }},
+    {"tanh's rule", [](const Var&, const Var& g, const Var& y) { return g * (1 - y * y); }},
     {"y with a half in the sum",
-        [](const Var&, const Var& g, const Var& y) { return y * (g - 0.5 * rowsum(g * y)); }, ""},
-    {"a max for the sum",
-        [](const Var&, const Var& g, const Var& y) {
-          return y * (g - max(g * y, -1, KeepAxes::yes));
-        },
-        ""},
+        [](const Var&, const Var& g, const Var& y) { return y * (g - 0.5 * rowsum(g * y)); }},
+    {"a max for the sum", [](const Var&, const Var& g,
+                              const Var& y) { return y * (g - max(g * y, -1, KeepAxes::yes)); }},
     {"a shifted row",
         [](const Var&, const Var& g, const Var& y) {
           const Var right = y * (g - rowsum(g * y));
           return concat({slice(right, 0, 1, right.shape()[0]), slice(right, 0, 0, 1)}, 0);
-        },
-        ""},
+        }},
 };
 
 /// The whole Jacobian of each row: diag(y) - y y^T.
@@ -171,22 +165,20 @@ Var by_jacobian(const Var&, const Var& g, const Var& y) {
 
 const SoftmaxCase kRight[] = {
     {"as the op has it",
-        [](const Var&, const Var& g, const Var& y) { return y * (g - rowsum(g * y)); }, ""},
+        [](const Var&, const Var& g, const Var& y) { return y * (g - rowsum(g * y)); }},
     {"multiplied out",
-        [](const Var&, const Var& g, const Var& y) { return g * y - rowsum(y * g) * y; }, ""},
-    {"by the Jacobian", by_jacobian, ""},
+        [](const Var&, const Var& g, const Var& y) { return g * y - rowsum(y * g) * y; }},
+    {"by the Jacobian", by_jacobian},
     {"by a product with ones",
         [](const Var&, const Var& g, const Var& y) {
           const Var all = Tensor::full({y.shape()[1], 1}, 1, float64);
           return (g - matmul(g * y, all)) * y;
-        },
-        ""},
+        }},
     {"from x alone",
         [](const Var& x, const Var& g, const Var&) {
           const Var e = exp(x), z = rowsum(e);
           return e / z * (g - rowsum(g * e) / z);
-        },
-        ""},
+        }},
 };
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include <microtape/core/kernels/softmax.hpp>
 #include <microtape/tape/diagnose.hpp>
 #include <microtape/tape/ops.hpp>
 
@@ -17,25 +16,22 @@ namespace microtape::testing {
 using Vars = std::span<const Var>;
 using Samples = std::vector<std::vector<Tensor>>;
 
+using UnaryOp = Var (*)(const Var& x);
 /// The adjoint of x.
-using SoftmaxRule = Var (*)(const Var& x, const Var& g, const Var& y);
+using Rule = Var (*)(const Var& x, const Var& g, const Var& y);
 
-/// A rule, and the cause that must be named; empty: none.
-struct SoftmaxCase {
-  const char* what;
-  SoftmaxRule rule;
-  const char* cause;
-};
-
-inline Var softmax_with(const Var& x, SoftmaxRule rule) {
-  return record({"softmax", R"(\operatorname{softmax}_{@axis}(@x))", {{"axis", -1}}},
-      [&] { return kernels::softmax(x.value(), x.rank() - 1); },
-      {{"x", x, "@g", [x, rule](const Var& g, const Var& y) { return rule(x, g, y); }}});
+/// Diagnoses an op with a rule in place of its own.
+inline Diagnosis diagnose_rule(UnaryOp op, Rule rule, const Samples& samples) {
+  const auto written = [=](Vars in) {
+    const Var x = in[0];
+    return record({"planted", "@x"}, [&] { return op(Var(x.value())).value(); },
+        {{"x", x, "@g", [x, rule](const Var& g, const Var& y) { return rule(x, g, y); }}});
+  };
+  return diagnose(written, [=](Vars in) { return op(in[0]); }, samples);
 }
 
-inline Diagnosis diagnose_softmax(SoftmaxRule rule, const Samples& samples) {
-  return diagnose([rule](Vars in) { return softmax_with(in[0], rule); },
-      [](Vars in) { return softmax(in[0]); }, samples);
+inline Diagnosis diagnose_softmax(Rule rule, const Samples& samples) {
+  return diagnose_rule([](const Var& x) { return softmax(x); }, rule, samples);
 }
 
 /// The sum of each row, kept.
