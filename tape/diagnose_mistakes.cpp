@@ -69,10 +69,6 @@ Formula replaced(const Formula& f, const Formula& part, const Formula& by) {
   return out;
 }
 
-bool is_sum(const Formula& f) {
-  return (f.kind == Kind::add || f.kind == Kind::subtract) && !f.is_number();
-}
-
 /// Whether it is linear in each child.
 bool distributes(const Formula& f) {
   return f.kind == Kind::negate || f.kind == Kind::product || f.kind == Kind::hadamard;
@@ -88,6 +84,7 @@ Formula without_ones(Formula f) {
 
 /// y * (g - s) as y * g - y * s: where people forget a factor of one term.
 Formula expanded(Formula f) {
+  if (f.is_number()) return f;
   if (is_sum(f)) {
     for (Formula& child : f.children) child = expanded(std::move(child));
     return f;
@@ -95,7 +92,7 @@ Formula expanded(Formula f) {
   if (!distributes(f)) return f;
   for (std::size_t i = 0; i < f.children.size(); ++i) {
     const Formula child = expanded(f.children[i]);
-    if (!is_sum(child)) continue;
+    if (!is_sum(child) || child.is_number()) continue;
     const auto part = [&](std::size_t k) {
       return expanded(without_ones(with_child(f, i, child.children[k])));
     };

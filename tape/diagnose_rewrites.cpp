@@ -20,8 +20,6 @@ Formula negative(const Formula& f) {
   return f.kind == Kind::negate ? f.children[0] : formula(Kind::negate, {f});
 }
 
-bool is_sum(const Formula& f) { return f.kind == Kind::add || f.kind == Kind::subtract; }
-
 /// The same operation with another child at i.
 Mistake with_other(const Formula& f, std::size_t i, const Formula& child, std::string key,
     std::string_view what, std::string_view look) {

@@ -141,8 +141,7 @@ Changed two_divisors(const Formula& f) {
 
 /// A + (-B) = A - B, A - (-B) = A + B.
 Changed sign_in_a_sum(const Formula& f) {
-  const bool is_sum = f.kind == Kind::add || f.kind == Kind::subtract;
-  if (!is_sum || f.children[1].kind != Kind::negate) return std::nullopt;
+  if (!is_sum(f) || f.children[1].kind != Kind::negate) return std::nullopt;
   return formula(
       f.kind == Kind::add ? Kind::subtract : Kind::add, {f.children[0], f.children[1].children[0]});
 }

@@ -42,6 +42,8 @@ bool is_call(const Formula& f, std::string_view function) {
 
 bool is_scalar(const Formula& f) { return shape_of(f) == Shape(); }
 
+bool is_sum(const Formula& f) { return f.kind == Kind::add || f.kind == Kind::subtract; }
+
 bool is_matrix_product(const Formula& f) {
   return f.kind == Kind::product && !f.children[0].is_number() && !f.children[1].is_number();
 }

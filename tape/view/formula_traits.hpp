@@ -17,6 +17,9 @@ bool is_call(const Formula& f, std::string_view function);
 /// A number, or a value of rank 0.
 bool is_scalar(const Formula& f);
 
+/// An addition or a subtraction.
+bool is_sum(const Formula& f);
+
 /// A matrix product, not scaling.
 bool is_matrix_product(const Formula& f);
 
