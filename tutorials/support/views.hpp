@@ -16,20 +16,26 @@ inline void write_file(const std::filesystem::path& path, const std::string& tex
   if (!(file << text).flush()) throw microtape::FileError("cannot write " + path.string());
 }
 
+/// The folder, made if need be.
+/// @throws microtape::FileError if it cannot be
+inline std::filesystem::path folder(const std::string& out) {
+  std::error_code failure;
+  std::filesystem::create_directories(out, failure);
+  if (failure)
+    throw microtape::FileError("cannot make the folder " + out + ": " + failure.message());
+  return out;
+}
+
 /// Writes NAME.txt (the table), NAME.equations.txt, .tex and .mathml (the derivation), NAME.html
 /// (to step through in a browser), NAME.json, NAME.mmd (Mermaid) and, if Graphviz is there,
 /// NAME.dot and NAME.svg (the graph), and says so.
 /// @param out  the folder, which is made if need be; empty: nothing is written
 /// @throws microtape::FileError if the folder or a file cannot be written
 inline void write(const std::string& out, const std::string& name, const microtape::MicroTape& tape,
-    const microtape::Sweep& sweep, const microtape::Var& y, const microtape::HtmlOptions& html) {
+    const microtape::Sweep& sweep, const microtape::Var& y,
+    const microtape::HtmlOptions& html = {}) {
   if (out.empty()) return;
-  const std::filesystem::path dir(out);
-  std::error_code failure;
-  std::filesystem::create_directories(dir, failure);
-  if (failure)
-    throw microtape::FileError("cannot make the folder " + out + ": " + failure.message());
-
+  const std::filesystem::path dir = folder(out);
   const microtape::Derivation equations = microtape::derivation(tape, y);
   write_file(dir / (name + ".txt"), microtape::to_text(tape, &sweep));
   write_file(dir / (name + ".equations.txt"), microtape::to_text(equations));

@@ -1,0 +1,34 @@
+#pragma once
+
+// The frame of a tutorial: its one option, its checks, its exit status.
+
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "show.hpp"
+#include "views.hpp"
+
+namespace tutorial {
+
+/// Runs body(out, verdict), where `out` is the folder after --out, or empty.
+/// @return the exit status: 0 if every check of the verdict holds
+template <class Body>
+int run(int argc, char** argv, const std::string& name, const std::string& what, Body body) {
+  std::string out;
+  CLI::App app(what, name);
+  app.add_option("--out", out, "A folder for the graph, the page to step through, the equations");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    show::Verdict verdict;
+    body(out, verdict);
+    return verdict.conclude();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", name.c_str(), error.what());
+    return 1;
+  }
+}
+
+}  // namespace tutorial
