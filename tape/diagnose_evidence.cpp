@@ -7,12 +7,17 @@
 
 namespace microtape::diagnosis {
 
+double difference(double a, double b) {
+  if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
+  const double out = std::abs(a - b);
+  return std::isnan(out) ? INFINITY : out;
+}
+
 Distance distance(const Array& a, const Array& b) {
   if (a.shape != b.shape) return {INFINITY, 0};
   Distance out;
   for (Index i = 0; i < a.size(); ++i) {
-    const double difference = std::abs(a[i] - b[i]);
-    const double error = std::isnan(difference) ? INFINITY : difference;
+    const double error = difference(a[i], b[i]);
     if (error > out.value) out = {error, i};
   }
   return out;

@@ -49,7 +49,10 @@ struct Evidence {
   Operands operands;                                      ///< of all these formulas
 };
 
-/// The largest difference, and where; infinite where one of the two is NaN or they have two shapes.
+/// |a - b|; infinite if one of the two is NaN, 0 if both are, or both are the same infinity.
+double difference(double a, double b);
+
+/// The largest difference, and where; infinite if they have two shapes.
 struct Distance {
   double value = 0;
   Index place = 0;

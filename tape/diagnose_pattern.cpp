@@ -15,7 +15,7 @@ class Wrong {
  public:
   explicit Wrong(const Evidence& e) : shape_(e.right.shape) {
     for (Index i = 0; i < e.right.size(); ++i) {
-      const bool is_wrong = !(std::abs(e.found[i] - e.right[i]) <= e.allowed);
+      const bool is_wrong = difference(e.found[i], e.right[i]) > e.allowed;
       is_wrong_.push_back(is_wrong);
       count_ += is_wrong;
       if (is_wrong && count_ == 1) first_ = unravel_index(i, shape_);

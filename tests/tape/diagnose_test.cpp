@@ -148,6 +148,29 @@ TEST_CASE("rounding is no mistake, and a small mistake is one") {
   CHECK(diagnose_softmax(by_parts, {{f64({{40, 0, 1}, {-30, 30, 0}})}}).right);
 }
 
+TEST_CASE("a number that is not finite is right where the right one is the same") {
+  // The distance of two infinities is NaN, and was taken for a mistake.
+  const auto written = [](Var (*rule)(const Var& x, const Var& g)) {
+    return [rule](Vars in) {
+      const Var x = in[0];
+      return record({"sqrt", R"(\sqrt{@x})"}, [&] { return sqrt(Var(x.value())).value(); },
+          {{"x", x, "@g", [x, rule](const Var& g) { return rule(x, g); }}});
+    };
+  };
+  const auto root = [](Vars in) { return sqrt(in[0]); };
+  const auto right = written([](const Var& x, const Var& g) { return g / (2 * sqrt(x)); });
+  const auto twice = written([](const Var& x, const Var& g) { return g / sqrt(x); });
+  const auto negative = written([](const Var& x, const Var& g) { return g / (-2 * sqrt(x)); });
+  const Samples samples{{f64({4, 0, -1, kInfinity, 9})}};
+  CHECK(diagnose(right, root, samples).right);
+  const Diagnosis found = diagnose(twice, root, samples);
+  CHECK(found.input == "x");
+  CHECK(found.cause == "the factor 2 is missing: y instead of 2 y");
+  CHECK(found.pattern == "2 of 5 elements");
+  CHECK(diagnose(negative, root, {{f64({4, 0})}}).index == Indices{1});
+  CHECK(diagnose(negative, root, {{f64({4, 0})}}).cause == "the sign of dx is wrong");
+}
+
 TEST_CASE("diagnose refuses samples that it cannot use") {
   const auto f = [](Vars in) { return softmax(in[0]); };
   const auto g = [](Vars in) { return sum(in[0]); };
