@@ -13,13 +13,17 @@ namespace {
 
 using namespace diagnosis;
 
-void check_samples(std::span<const std::vector<Tensor>> samples) {
+void check_samples(
+    std::span<const std::vector<Tensor>> samples, const std::vector<std::string>& names) {
   if (samples.empty()) throw ValueError("diagnose: no samples; it needs at least one");
   for (const std::vector<Tensor>& sample : samples) {
     if (sample.empty()) throw ValueError("diagnose: no inputs; it needs at least one");
     if (sample.size() != samples[0].size())
       throw ValueError(cat("diagnose: samples differ: ", samples[0].size(), " inputs and ",
           sample.size(), "; each must have as many"));
+    if (names.size() > sample.size())
+      throw ValueError(cat("diagnose: too many names: ", names.size(), " for ", sample.size(),
+          " inputs; an input has one at most"));
     for (std::size_t k = 0; k < sample.size(); ++k)
       if (sample[k].dtype() == float32)
         throw DTypeError(cat("diagnose: needs float64: input ", k,
@@ -63,7 +67,7 @@ Diagnosis explained(const std::vector<Evidence>& samples, const std::string& inp
 Diagnosis diagnose(FunctionRef<Var(std::span<const Var>)> written,
     FunctionRef<Var(std::span<const Var>)> right, std::span<const std::vector<Tensor>> samples,
     const DiagnoseOptions& options) {
-  check_samples(samples);
+  check_samples(samples, options.names);
   std::vector<std::unique_ptr<Sample>> seen;
   for (const std::vector<Tensor>& inputs : samples)
     seen.push_back(

@@ -48,7 +48,8 @@ struct DiagnoseOptions {
 /// @param right    inputs -> y, computed by ops whose rules are right, and have formulas
 /// @param samples  each a list of inputs, float64; int64 for those that carry no adjoint. Extents
 ///                 that are 1, or equal, make mistakes look alike: mix them with others
-/// @throws ValueError if there are no samples, or no inputs; DTypeError if an input is float32;
+/// @throws ValueError if there are no samples, no inputs, or more names than inputs;
+///         DTypeError if an input is float32;
 ///         ShapeError if the y of the two have different shapes; and what `written` and its rules
 ///         throw. (A rule that returns another shape is a diagnosis if `written` is one op.)
 Diagnosis diagnose(FunctionRef<Var(std::span<const Var>)> written,

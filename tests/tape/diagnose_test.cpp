@@ -178,6 +178,8 @@ TEST_CASE("diagnose refuses samples that it cannot use") {
       diagnose(f, f, Samples{}), ValueError, says("diagnose: no samples; it needs at least one"));
   CHECK_THROWS_MATCHES(
       diagnose(f, f, Samples{{}}), ValueError, says("diagnose: no inputs; it needs at least one"));
+  CHECK_THROWS_MATCHES(diagnose(f, f, Samples{{f64({1})}}, {.names = {"a", "b"}}), ValueError,
+      says("diagnose: too many names: 2 for 1 inputs; an input has one at most"));
   CHECK_THROWS_MATCHES(diagnose(f, f, Samples{{f64({1})}, {f64({1}), f64({2})}}), ValueError,
       says("diagnose: samples differ: 1 inputs and 2; each must have as many"));
   CHECK_THROWS_MATCHES(diagnose(f, f, Samples{{Tensor::of({1, 2})}}), DTypeError,
