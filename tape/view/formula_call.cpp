@@ -57,11 +57,12 @@ std::string axes_note(const Subscript& at) {
   return (at.numbers.size() == 1 ? "axis " : "axes ") + joined(at.numbers);
 }
 
-/// rowsum and rowmean keep the axes that they reduce.
+/// rowsum and rowmean keep the axes that they reduce; without a subscript, all.
 CallName keeping(std::string_view reduction, const Subscript& at) {
   if (at.from_end() == -1) return {cat("row", reduction), ""};
   if (at.from_end() == -2) return {cat("col", reduction), ""};
-  return {std::string(reduction), (at.is_all() ? "all" : axes_note(at)) + ", kept"};
+  const bool is_all = at.is_all() || at.numbers.empty();
+  return {std::string(reduction), (is_all ? "all" : axes_note(at)) + ", kept"};
 }
 
 }  // namespace
@@ -70,13 +71,14 @@ CallName call_name(const Formula& call) {
   static constexpr std::array<std::string_view, 2> kAlong{"softmax", "logsoftmax"};
   static constexpr std::array<std::string_view, 6> kOverAxes{
       "sum", "mean", "max", "logsumexp", "ismax", "broadcast"};
+  static constexpr std::array<std::string_view, 2> kKeeping{"rowsum", "rowmean"};
   static constexpr std::array<std::string_view, 2> kJoins{"concat", "stack"};
   static constexpr std::array<std::string_view, 2> kRanges{"slice", "unslice"};
 
   const std::string& name = call.text;
   const Subscript at = read(call.subscript);
   const std::vector<Index>& numbers = at.numbers;
-  if (call.subscript.empty()) return {name, ""};
+  if (call.subscript.empty() && !is_one_of(name, kKeeping)) return {name, ""};
   if (!at.is_bound) {
     std::string note;
     for (const Formula& entry : call.subscript)

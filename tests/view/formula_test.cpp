@@ -134,6 +134,8 @@ TEST_CASE("functions are named as people name them, with axes only where they mu
       printed(R"(\operatorname{rowsum}_{@at}(@x))", "at", list({0}, 3)) == "sum[axis 0, kept](x)");
   CHECK(
       printed(R"(\operatorname{rowsum}_{@at}(@x))", "at", list({0, 1}, 2)) == "sum[all, kept](x)");
+  // Without a subscript it has the value of a sum over all, so it must not look like one of rows.
+  CHECK(to_text(parse_formula(R"(\operatorname{rowsum}(x))")) == "sum[all, kept](x)");
   CHECK(printed(R"(\operatorname{sum}_{@at}(@x))", "at", list({0, 1}, 2)) == "sum(x)");
   CHECK(printed(R"(\operatorname{sum}_{@at}(@x))", "at", list({0}, 2)) == "sum[axis 0](x)");
   CHECK(printed(R"(\operatorname{max}_{@at}(@x))", "at", list({0, 2}, 3)) == "max[axes 0, 2](x)");
