@@ -133,8 +133,9 @@ Evidence Sample::evidence(std::size_t k) {
   out.formula = sum_of_contributions(out.contributions, shape);
   out.operands = recorded_.operands;
   for (std::size_t j = 0; j < names_.size(); ++j) {
-    if (j == k || right_.leaves()[j].shape() != shape) continue;
-    if (const auto sibling = sum_of_contributions(recorded_.contributions[j], shape))
+    if (j == k) continue;
+    const Shape own = right_.leaves()[j].shape();
+    if (const auto sibling = sum_of_contributions(recorded_.contributions[j], own))
       out.siblings.emplace_back(names_[j], *sibling);
   }
   return out;

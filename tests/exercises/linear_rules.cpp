@@ -32,6 +32,11 @@ const Solution kSolutions[] = {
     {"dx wrong, dw not written", "50 of 100 points: dx wrong, dw not written yet, db right",
         [](const Var&, const Var& w, const Var& g) { return -matmul(g, w); },
         [](const Var&, const Var&, const Var& g) { return not_written_yet(g); }},
+    {"dx and dw swapped", "The likely cause: this is dw, where dx belongs",
+        [](const Var& x, const Var&, const Var& g) { return matmul_tn(g, x); },
+        [](const Var&, const Var& w, const Var& g) { return matmul(g, w); }},
+    {"dw throws a number", "75 of 100 points: dx right, dw ended with an error, db right", right_dx,
+        [](const Var&, const Var&, const Var&) -> Var { throw 1; }},
     {"dw without its g", "dw", right_dx,
         [](const Var& x, const Var& w, const Var& g) {
           return matmul_tn(Tensor::full(g.shape(), 1, float64), x) + 0 * w;
@@ -74,6 +79,33 @@ Var linear_with_joint_rule(const Var& x, const Var& w, const Var& b) {
       });
 }
 
+/// The same; dw is cut from the tape.
+Var linear_with_cut_joint_rule(std::span<const Var> in) {
+  const Var x = in[0], w = in[1], b = in[2];
+  const auto rule = [x, w](const Var& g) {
+    return std::vector<Part>{{0, matmul(g, w)}, {1, matmul_tn(g, x.value())}, {2, sum(g, 0)}};
+  };
+  return record({"my_linear", R"(@x @w^\top + @b)", {{"axis", 0}}},
+      [&] { return (matmul_nt(x.value(), w.value()) + b.value()).value(); },
+      {
+          {"x", x, R"(@g @w)", rule},
+          {"w", w, R"(@g^\top @x)", rule},
+          {"b", b, R"(\operatorname{sum}_{@axis}(@g))", rule},
+      });
+}
+
+/// b has no rule.
+Var linear_without_db(std::span<const Var> in) {
+  const Var x = in[0], w = in[1], b = in[2];
+  return record({"my_linear", R"(@x @w^\top + @b)"},
+      [&] { return (matmul_nt(x.value(), w.value()) + b.value()).value(); },
+      {
+          {"x", x, R"(@g @w)", [w](const Var& g) { return matmul(g, w); }},
+          {"w", w, R"(@g^\top @x)", [x](const Var& g) { return matmul_tn(g, x); }},
+          {"b", b},
+      });
+}
+
 }  // namespace
 
 Var my_linear(const Var& x, const Var& w, const Var& b) { return linear_with_joint_rule(x, w, b); }
@@ -88,5 +120,11 @@ int main() {
     holds &= tell("linear_vjp", solution.what, exercise, solution.told);
   }
   holds &= tell("linear_vjp", "a joint rule", make_exercise(1), "");
+  Exercise other = make_exercise(1);
+  other.written = linear_with_cut_joint_rule;
+  holds &= tell("linear_vjp", "a joint rule, cut in one part", other,
+      "dx right, dw cut from the tape, db right");
+  other.written = linear_without_db;
+  holds &= tell("linear_vjp", "db has no rule", other, "b gets no adjoint at all");
   return holds ? 0 : 1;
 }

@@ -92,6 +92,21 @@ const Solution kNamed[] = {
     {"the formula of another rule", right, "its formula says dx = g * y", R"(@g \odot @y)"},
     {"a formula that cannot be read", right, "its formula has no value", R"(@y \dot @g)"},
     {"no formula", right, "its formula is not written yet", ""},
+    {"a formula whose sum has no axis", right, "dx = y * (g - sum[all, kept](g * y))",
+        R"(@y \odot (@g - \operatorname{rowsum}(@g \odot @y)))"},
+    {"a formula for rows of four", right, "which at [1, 2] is",
+        R"(@y \odot (@g - 4 \operatorname{rowmean}_{@axis}(@g \odot @y)))"},
+    {"right for one shape only",
+        [](const Var& x, const Var& g, const Var& y) {
+          return x.shape() == Shape{3, 4} ? right(x, g, y) : y * g;
+        },
+        "dx at [0, 0], where x has shape [2, 5]: yours is"},
+    {"y is overwritten",
+        [](const Var& x, const Var& g, const Var& y) {
+          const_cast<double&>(y.value().data<double>()[0]) = 7;
+          return right(x, g, y);
+        },
+        "25 of 100 points: dx wrong\ny was right, and is wrong after the rules have run"},
     {"a row sum without its axis kept",
         [](const Var&, const Var& g, const Var& y) { return y * (g - sum(g * y, -1)); },
         "cannot broadcast: a [3, 4] with b [3]"},
@@ -169,6 +184,8 @@ int main() {
   Exercise other = make_exercise(1);
   other.written = [](std::span<const Var> in) { return softmax(in[0]); };
   holds &= tell("softmax_vjp", "MicroTape's own softmax", other, "does not come from my_softmax");
+  other.written = [](std::span<const Var> in) { return Var(softmax(Var(in[0].value())).value()); };
+  holds &= tell("softmax_vjp", "no op at all", other, "does not come from my_softmax");
   other.written = [](std::span<const Var> in) { return my_softmax(2 * in[0]); };
   holds &= tell("softmax_vjp", "another value", other, "is wrong before any rule runs");
   other.written = [](std::span<const Var> in) { return my_softmax(matmul(in[0], in[0])); };

@@ -73,7 +73,7 @@ Diagnosis diagnose_rule(const Exercise& exercise, std::size_t k) {
   std::vector<std::vector<Tensor>> samples;
   for (const auto& sample : exercise.samples) samples.push_back(to_front(sample));
   Diagnosis found = diagnose(written, right, samples, {.names = to_front(exercise.inputs)});
-  if (found.input != exercise.inputs[k]) found.right = true;
+  if (!found.input.empty() && found.input != exercise.inputs[k]) found.right = true;
   return found;
 }
 
@@ -158,13 +158,20 @@ FormulaVerdict check_formula(const Exercise& exercise, std::size_t k) {
   return out;
 }
 
-std::vector<std::string> wrong_lines(const Diagnosis& found, const FormulaVerdict& formula) {
+/// @param shape  of the input on the sample that is told
+std::vector<std::string> wrong_lines(
+    const Diagnosis& found, const FormulaVerdict& formula, const Shape& shape) {
   std::vector<std::string> out;
+  if (found.input.empty())
+    return {"y was right, and is wrong after the rules have run: they must leave it as it is."};
   const std::string dx = cat("d", found.input);
+  // A rule for one shape only is right on the first sample.
+  const std::string where =
+      found.sample == 0 ? "" : cat(", where ", found.input, " has shape ", shape);
   if (!found.shapes.empty())
     out.push_back(found.shapes);
   else
-    out.push_back(cat(dx, found.index.empty() ? "" : cat(" at ", found.index), ": yours is ",
+    out.push_back(cat(dx, found.index.empty() ? "" : cat(" at ", found.index), where, ": yours is ",
         number(found.adjoint), ", right is ", number(found.expected)));
   if (!found.cause.empty())
     out.push_back(cat("The likely cause: ", found.cause));
@@ -177,8 +184,13 @@ std::vector<std::string> wrong_lines(const Diagnosis& found, const FormulaVerdic
 }
 
 std::vector<std::string> formula_lines(const std::string& dx, const FormulaVerdict& formula) {
-  if (!formula.problem.empty())
-    return {cat("The code of ", dx, " is right; its formula ", formula.problem)};
+  if (!formula.problem.empty()) {
+    std::vector<std::string> out{
+        cat("The code of ", dx, " is right; its formula ", formula.problem)};
+    if (formula.equation.empty())
+      out.push_back(R"(A formula says @g \odot @y for g * y: with an @ before each name.)");
+    return out;
+  }
   return {cat("The code of ", dx, " is right, but its formula says ", formula.equation),
       cat("which at ", formula.worst.worst, " is ", number(formula.worst.actual),
           "; right, as in the code, is ", number(formula.worst.expected))};
@@ -206,7 +218,8 @@ RuleVerdict check_rule(const Exercise& exercise, std::size_t k) {
     out.equation = formula.equation;
     const Diagnosis found = diagnose_rule(exercise, k);
     out.first = found.right;
-    if (!out.first) return told("wrong", wrong_lines(found, formula));
+    if (!out.first)
+      return told("wrong", wrong_lines(found, formula, exercise.samples[found.sample][k].shape()));
     const GradcheckReport report = check_second_order(exercise, k);
     out.second = report.passed();
     if (!out.second) return told("cut from the tape", cut_lines(dx, report.failures[0]));
@@ -216,6 +229,9 @@ RuleVerdict check_rule(const Exercise& exercise, std::size_t k) {
     return told("not written yet", {cat("The hole is in line ", hole.line, ".")});
   } catch (const std::exception& error) {
     return told("ended with an error", {cat("The rule of ", out.input, " throws:"), error.what()});
+  } catch (...) {
+    return told("ended with an error",
+        {cat("The rule of ", out.input, " throws what is no std::exception.")});
   }
 }
 
