@@ -35,7 +35,7 @@ class RuleRef {
   RuleRef() = default;
   template <class Rule>
     requires(!std::is_same_v<std::remove_cvref_t<Rule>, RuleRef>)
-  RuleRef(Rule&& pullback) : rule(static_cast<const void*>(&pullback)) {
+  RuleRef(Rule&& pullback) : rule(reinterpret_cast<const void*>(&pullback)) {
     using Stored = std::decay_t<Rule>;
     static_assert(kTakesG<Stored> || kTakesGY<Stored>,
         "a rule takes (const Var& g) or (const Var& g, const Var& y) and returns a Var, or a "
@@ -43,7 +43,9 @@ class RuleRef {
     static_assert(alignof(Stored) <= alignof(std::max_align_t));
     table = &kTable<Stored>;
     construct = [](void* to, const void* from) {
-      if constexpr (std::is_lvalue_reference_v<Rule>)
+      if constexpr (std::is_function_v<std::remove_reference_t<Rule>>)
+        new (to) Stored(reinterpret_cast<Stored>(const_cast<void*>(from)));
+      else if constexpr (std::is_lvalue_reference_v<Rule>)
         new (to) Stored(*static_cast<const Stored*>(from));
       else
         new (to) Stored(std::move(*static_cast<Stored*>(const_cast<void*>(from))));

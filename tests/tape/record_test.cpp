@@ -27,6 +27,8 @@ Var own_square(const Var& x) {
   return square_with(x, [x](const Var& g) { return 2 * g * x; });
 }
 
+Var times_result(const Var& g, const Var& y) { return g * y; }
+
 }  // namespace
 
 TEST_CASE("an op of the user's own is differentiated twice like any other") {
@@ -47,6 +49,18 @@ TEST_CASE("a rule may take the result, and gets it on either kind of tape") {
     CHECK(tape.node(y.node()).edges()[0].wants_y());
     CHECK(identical(backward(y, f64({1, 1}))[x], y.value()));
   }
+}
+
+TEST_CASE("a rule may be a function that has a name") {
+  MicroTape tape;
+  const Var x = tape.leaf(f64({0, 1}));
+  const auto my_exp = [&](auto&& rule) {
+    return record({"my_exp", R"(\operatorname{exp}(@x))"}, [&] { return kernels::exp(x.value()); },
+        {{"x", x, R"(@g \odot @y)", rule}});
+  };
+  const Var y = my_exp(times_result), z = my_exp(&times_result);
+  CHECK(identical(backward(y, f64({1, 1}))[x], y.value()));
+  CHECK(identical(backward(z, f64({1, 1}))[x], z.value()));
 }
 
 TEST_CASE("a rule that overwrites its g spoils no other adjoint") {
