@@ -4,13 +4,14 @@ set -euo pipefail
 
 usage() {
   cat <<TEXT
-Usage: tutorials/run.sh [--fast] [--with FILE].. FILE.cpp [ARGUMENTS...]
+Usage: tutorials/run.sh [--fast] [--quiet] [--with FILE].. FILE.cpp [ARGUMENTS...]
 
 Compiles FILE.cpp with MicroTape and runs the program with ARGUMENTS.
 AddressSanitizer and UndefinedBehaviorSanitizer watch your code: a rule that holds on to a variable
 that is gone, or an index beyond the end, is reported with the line in your file.
 
   --fast        without the sanitizers, optimised
+  --quiet       without the compiler's warnings
   --with FILE   a further source or object file of the program
   --help        this text
 
@@ -28,6 +29,7 @@ while [[ ${1:-} == -* ]]; do
   case $1 in
     --help | -h) usage; exit 0 ;;
     --fast) way=fast; shift ;;
+    --quiet) others+=(-w); shift ;;
     --with) others+=("${2:?}"); shift 2 ;;
     *) say "there is no option $1; ./tutorials/run.sh --help names them all"; exit 2 ;;
   esac
@@ -45,8 +47,13 @@ if [ ! -f "$playground/checked/all.hpp.gch" ]; then
   exit 2
 fi
 
+# Two that build at once would each take what the other has half written.
+locked() {
+  if command -v flock >/dev/null && [ -w "$build" ]; then flock "$build/lock" "$@"; else "$@"; fi
+}
+
 # Bring the library up to date, in silence if there is nothing to do: you may have changed it.
-if ! cmake --build "$build" --target microtape_playground 2>&1 |
+if ! locked cmake --build "$build" --target microtape_playground 2>&1 |
   awk '/no work to do|Re-checking globbed|ninja: Entering/ { next } { print }' >&2; then
   say "MicroTape itself does not compile; see above"
   exit 2

@@ -44,15 +44,17 @@ test_skeletons() {
     expect 0 "$name: right, 100 of 100 points" "$name" solution.cpp
   done
   expect 0 "Usage:" --help
+  expect 2 "Usage:" --json
   expect 2 "Usage:"
   expect 2 "Usage:" --jsn result.json softmax_vjp
   expect 2 "Usage:" --json
   expect 2 "there is no exercise sofmax; there are: linear_vjp " sofmax
   expect 2 "there is no file mine.cpp" softmax_vjp mine.cpp
-  # JSON knows no 07.
-  for seed in x 07 1234567890123456789; do
-    MICROTAPE_EXERCISE_SEED=$seed expect 2 "MICROTAPE_EXERCISE_SEED is $seed; it must" softmax_vjp
+  for seed in x 07 18446744073709551616; do # JSON knows no 07
+    MICROTAPE_EXERCISE_SEED=$seed expect 2 "MICROTAPE_EXERCISE_SEED is $seed" softmax_vjp
   done
+  expect 2 "cannot write nowhere/a.json" --json nowhere/a.json softmax_vjp
+  TMPDIR=$PWD/nowhere expect 2 "is TMPDIR a folder?" softmax_vjp
 
   # A part whose end nobody can tell is not given out.
   run=$exercises/cut.sh
@@ -60,6 +62,36 @@ test_skeletons() {
   expect 2 "misspelt.cpp: has the markers SOLUTION-END SAMPLE-BEGIN SAMPLE-END; it needs" \
     skeleton misspelt.cpp
   expect 2 "Usage:" skelton "$exercises/source/softmax_vjp.cpp"
+}
+
+# Files as they come back from students.
+test_files() {
+  local source=$exercises/source/softmax_vjp.cpp
+  "$exercises/cut.sh" solution "$source" >solution.cpp
+  printf '\xef\xbb\xbf' | cat - solution.cpp | sed 's/$/\r/' >windows.cpp
+  expect 0 "softmax_vjp: right" softmax_vjp windows.cpp
+
+  # As a browser calls the second one of a name; and a path alone.
+  sed 's/return y \*/return z *  \/\/ \xfc/' solution.cpp >"softmax_vjp (1).cpp"
+  expect 1 "line 28: 'z' was not declared" --json said.json softmax_vjp "softmax_vjp (1).cpp"
+  python3 -m json.tool said.json >/dev/null || complain "a letter that is not UTF-8 spoils the JSON"
+  cp solution.cpp -- -w.cpp
+  expect 0 "softmax_vjp: right" softmax_vjp -w.cpp
+  mkdir ada
+  cp solution.cpp ada/softmax_vjp.cpp
+  expect 0 "softmax_vjp: right" ada/softmax_vjp.cpp
+  cp solution.cpp solution.txt
+  expect 2 "solution.txt must be called .cpp" softmax_vjp solution.txt
+
+  # A warning is no error: it stands before it, and in another line.
+  sed 's/return y \*/return z */; s/^using.*/&\n\nint two(int unused) { return 2; }/' solution.cpp >warned.cpp
+  expect 1 "line 30: 'z' was not declared" softmax_vjp warned.cpp
+
+  # What happens before main(), and what does not link.
+  { cat solution.cpp; echo 'const int never = [] { volatile int n = 0; while (n == 0) {} return n; }();'; } >loop.cpp
+  expect 1 "did not end in time" softmax_vjp loop.cpp
+  { cat solution.cpp; echo 'int main() {}'; } >main.cpp
+  expect 1 "multiple definition of \`main': the checker has one" softmax_vjp main.cpp
 }
 
 test_holes() {
@@ -74,9 +106,9 @@ test_holes() {
 
 test_grades() {
   # JSON knows no \001 either.
-  printf '%b\n' '{"x", x, "@g", [](const Var& g, const Var& y) { return "no "; }}, /*\001*/' >hole
+  printf '%b\n' '{"x", x, "@g", [](const Var& g, const Var& y) { return "no " + z; }}, /*\001*/' >hole
   filled hole >broken.cpp
-  sed 's/return "no "/return g * y/' broken.cpp >wrong.cpp
+  sed 's/return "no " + z/return g * y/' broken.cpp >wrong.cpp
   "$exercises/cut.sh" solution "$exercises/source/softmax_vjp.cpp" >right.cpp
   for solution in broken wrong right; do
     MICROTAPE_EXERCISE_SEED=7 "$run" --json $solution.json softmax_vjp $solution.cpp >/dev/null || true
@@ -149,7 +181,20 @@ PY
   grep -q 'failures="0"' home/exercises/build/results.xml || complain "results.xml counts a failure"
   grep -q '"points": 100' home/exercises/build/softmax_vjp.json || complain "softmax_vjp.json has no points"
 
-  # What was changed is named.
+  # Students may build at the same time; nobody takes what another has half written.
+  rm -rf home/exercises/build
+  export CMAKE_PREFIX_PATH=$scratch/home/microtape
+  for i in 1 2 3; do
+    "$run" softmax_vjp >said$i 2>&1 &
+    sleep 4
+  done
+  wait
+  for i in 1 2 3; do
+    grep -q "softmax_vjp: right" said$i || complain "one of three at once is told:" "$(cat said$i)"
+  done
+
+  # What was changed is named; a folder of the student's own is no change.
+  mkdir home/exercises/source
   sed -i.old 's/seed + 1/seed/' home/exercises/checker/softmax_vjp.cpp
   rm home/exercises/CMakeLists.txt
   expect 1 "not checked: these files were changed: CMakeLists.txt checker/softmax_vjp.cpp" softmax_vjp
@@ -158,7 +203,7 @@ PY
 }
 
 case $case in
-  skeletons | holes | grades | teaching) "test_$case" ;;
+  skeletons | files | holes | grades | teaching) "test_$case" ;;
   update) test_holes ;;
   *) echo "there is no case $case" >&2; exit 2 ;;
 esac

@@ -10,6 +10,7 @@ usage() {
 Usage: run.sh [--json RESULT.json] EXERCISE [FILE.cpp]
 
 Checks EXERCISE.cpp, or FILE.cpp in its place, and says in at most six lines how far it is right.
+EXERCISE may be the path of a file that is called like the exercise.
 The exercises: $(exercises)
 
   --json FILE   writes the points and what was said to FILE, for whoever grades
@@ -21,7 +22,10 @@ The exit status is 0 if all is right, 1 if not, 2 if there is nothing to check.
 TEXT
 }
 
-say() { echo "run.sh: $*" >&2; }
+fail() {
+  echo "run.sh: $*" >&2
+  exit 2
+}
 
 json=
 if [ "${1:-}" = --json ] && [ $# -ge 2 ]; then json=$2; shift 2; fi
@@ -31,31 +35,36 @@ case ${1:-} in
 esac
 name=$(basename "$1" .cpp)
 file=${2:-$here/$name.cpp}
+if [[ $# = 1 && $1 = *.cpp && -f $1 ]]; then file=$1; fi
+if [[ $file = -* ]]; then file=./$file; fi
 seed=${MICROTAPE_EXERCISE_SEED:-1}
-if [ ! -f "$here/$name.cpp" ]; then say "there is no exercise $name; there are: $(exercises)"; exit 2; fi
-if [ ! -f "$file" ]; then say "there is no file $file"; exit 2; fi
-if [[ ! $seed =~ ^(0|[1-9][0-9]{0,17})$ ]]; then
-  say "MICROTAPE_EXERCISE_SEED is $seed; it must be a whole number of at most 18 digits"
-  exit 2
+if [ ! -f "$here/$name.cpp" ]; then fail "there is no exercise $name; there are: $(exercises)"; fi
+if [ ! -f "$file" ]; then fail "there is no file $file"; fi
+if [[ $file != *.cpp ]]; then fail "$file must be called .cpp"; fi
+if [[ ! $seed =~ ^(0|[1-9][0-9]{0,18})$ ]]; then
+  fail "MICROTAPE_EXERCISE_SEED is $seed; a whole number, of at most 19 digits"
 fi
-scratch=$(mktemp -d)
+if [ -n "$json" ] && ! { : >"$json"; } 2>/dev/null; then fail "cannot write $json"; fi
+scratch=$(mktemp -d) || fail "there is no room for files that pass; is TMPDIR a folder?"
 trap 'rm -rf "$scratch"' EXIT
 
 log=$scratch/log
-# What a program may take; one that is right takes a tenth of a second.
 memory=400 # MB
-seconds=2  # of the processor
 status=0
+
+# in_log PATTERN: the first match in what the compiler and the sanitizers said.
+in_log() { grep -a -o -m1 -E -e "$1" "$log" | head -1; }
 
 # Compiles the student's file with the checker ($1: with the sample) and runs it. It leaves in
 # $scratch what it found.
 build_and_run() {
   LC_ALL=C \
     ASAN_OPTIONS=hard_rss_limit_mb=$memory:max_allocation_size_mb=$memory:quarantine_size_mb=32 \
-    "$playground" --with "$1" --with "$MICROTAPE_BUILD/playground/check.o" \
-    --with "$MICROTAPE_BUILD/playground/main.o" "$file" "$name" "$scratch" "$seed" "$seconds" \
+    "$playground" --quiet --with "$1" --with "$MICROTAPE_BUILD/playground/check.o" \
+    --with "$MICROTAPE_BUILD/playground/main.o" "$file" "$name" "$scratch" "$seed" \
     </dev/null 2>"$log" || status=$?
-  if [ "$status" = 2 ]; then cat "$log" >&2; exit 2; fi
+  # Not the student's own exit(2).
+  if [ "$status" = 2 ] && in_log '^run\.sh: MicroTape ' >/dev/null; then cat "$log" >&2; exit 2; fi
 }
 
 # The files of a student's folder that are not as they were released, or are gone.
@@ -66,7 +75,7 @@ changed_files() {
   grep -vxFf "$scratch/checksums" checker/checksums | cut -d ' ' -f 3 || true
 }
 
-if [ -d "$here/source" ]; then
+if [ -f "$here/release.sh" ]; then
   # In the repository the sample is cut from the source of the exercise.
   playground=$here/../run.sh
   export MICROTAPE_BUILD=${MICROTAPE_BUILD:-$here/../../build/release}
@@ -78,10 +87,15 @@ elif changed=$(changed_files) && [ -n "$changed" ]; then
 else
   playground=$here/checker/playground.sh
   export MICROTAPE_BUILD=${MICROTAPE_BUILD:-$here/build}
-  if [ ! -f "$MICROTAPE_BUILD/playground/main.o" ]; then
+  if [ ! -f "$MICROTAPE_BUILD/playground/checked/all.hpp.gch" ]; then
     echo "The first time this takes half a minute .." >&2
-    if ! { cmake -S "$here" -B "$MICROTAPE_BUILD" &&
-      cmake --build "$MICROTAPE_BUILD" --target microtape_playground; } >"$log" 2>&1; then
+    mkdir -p "$MICROTAPE_BUILD" || fail "MICROTAPE_BUILD may name a folder that you may write to"
+    # One at a time, as in playground.sh.
+    if ! (
+      { flock 9 || true; } 2>/dev/null
+      cmake -S "$here" -B "$MICROTAPE_BUILD" &&
+        cmake --build "$MICROTAPE_BUILD" --target microtape_playground
+    ) 9>"$MICROTAPE_BUILD/lock" >"$log" 2>&1; then
       cat "$log" >&2
       exit 2
     fi
@@ -89,21 +103,24 @@ else
   build_and_run "$here/checker/$name.cpp"
 fi
 
-# in_log PATTERN: the first match in what the compiler and the sanitizers said.
-in_log() { grep -o -m1 -E -e "$1" "$log" | head -1; }
-
 # The first line of the student's file that the log names.
-log_line() { in_log "/?$(basename "$file"):[0-9]+" | grep -o '[0-9]*$'; }
+log_line() {
+  local base
+  base=$(basename "$file")
+  in_log "(^|[/ ])${base//[^A-Za-z0-9_]/.}:[0-9]+" | grep -o '[0-9]*$'
+}
 
 # at_line N TEXT: the text, with the line's number and what stands there.
 at_line() {
   if [ -z "$1" ]; then echo "$2"; return; fi
   echo "line $1: $2"
-  sed -n "${1}s/^ */    /p" "$file"
+  sed -n "${1}s/^ */    /p" "$file" | cut -c 1-120
 }
 
-# The line, at or before line N, in which a rule begins that captures by reference.
-by_reference() { head -n "${1:-0}" "$file" | grep -n '\[[^]]*&[^]]*\](' | tail -1 | cut -d: -f1; }
+# The line, at or before line N, in which a rule begins that captures by reference: it takes Vars.
+by_reference() {
+  head -n "${1:-0}" "$file" | grep -n -E '\[[^]]*&[^]]*\] *\([^)]*(Var|auto)' | tail -1 | cut -d: -f1
+}
 
 # The student's program did not get as far as a verdict: why?
 judge_without_verdict() {
@@ -113,6 +130,9 @@ judge_without_verdict() {
   if found=$(in_log 'undefined reference to .*'); then
     echo "does not compile"
     echo "$found; the name and the arguments of the op must stay as they were"
+  elif found=$(in_log 'multiple definition of [^;]*'); then
+    echo "does not compile"
+    echo "$found: the checker has one; take yours away"
   elif in_log 'does not compile; the first error' >/dev/null; then
     found=$(in_log 'error: .*')
     echo "does not compile"
@@ -120,9 +140,10 @@ judge_without_verdict() {
     at_line "$line" "${found#static assertion failed: }"
   elif in_log 'rss limit exhausted|allocation-size-too-big|out-of-memory' >/dev/null; then
     echo "took more than $memory MB of memory: is there a loop that does not end?"
-  elif [ "$status" = 152 ]; then # SIGXCPU
-    echo "did not end within $seconds seconds: is there a loop that does not end?"
-  elif [ -n "$capture" ] && in_log 'use-after-(return|scope)|heap-use-after-free|SEGV' >/dev/null; then
+  elif [ "$status" = 152 ] || [ "$status" = 142 ]; then # SIGXCPU; SIGALRM: it waits, or others work
+    echo "did not end in time: is there a loop that does not end, or does it wait?"
+  elif [ -n "$capture" ] &&
+    in_log 'use-after-(return|scope)|heap-use-after-free|SEGV' >/dev/null; then
     echo "crashed"
     at_line "$capture" "this rule captures by reference; when it runs, what it refers to is gone."
     echo "Capture by name what the rule needs: [x] instead of [&] or [&x]."
@@ -130,6 +151,9 @@ judge_without_verdict() {
     echo "crashed"
     case $found in
       *stack-overflow) at_line "$line" "a function calls itself without end" ;;
+      *use-after-*) at_line "$line" "what it uses is gone: does it belong to a function that has returned?" ;;
+      *attempting) at_line "$line" "it frees what is free already, or what was never allocated" ;;
+      *SEGV) at_line "$line" "it reads or writes where nothing is: which pointer leads there?" ;;
       *-overflow) at_line "$line" "it reads or writes beyond the end of an array" ;;
       *) at_line "$line" "${found#*: }" ;;
     esac
@@ -146,14 +170,17 @@ if [ ! -f "$scratch/points" ]; then
   echo '"points": 0, "rules": []' >"$scratch/points"
   status=1
 fi
-cat "$scratch/lines"
+# What a rule throws may be long, and no text.
+head -n 6 "$scratch/lines" | LC_ALL=C tr '\001-\011\013-\037\177' ' ' |
+  { iconv -c -f UTF-8 -t UTF-8 || true; } >"$scratch/told"
+cat "$scratch/told"
 
 # For whoever grades.
 if [ -n "$json" ]; then
   {
     printf '{\n"exercise": "%s", "seed": %s, "of": 100,\n' "$name" "$seed"
     printf '%s,\n"said": [' "$(cat "$scratch/points")"
-    sed 's/\\/\\\\/g; s/"/\\"/g; s/[[:cntrl:]]/ /g; s/.*/"&"/; $!s/$/,/' "$scratch/lines"
+    LC_ALL=C sed 's/\\/\\\\/g; s/"/\\"/g; s/[[:cntrl:]]/ /g; s/.*/"&"/; $!s/$/,/' "$scratch/told"
     printf ']\n}\n'
   } >"$json"
 fi
