@@ -223,6 +223,47 @@ TEST_CASE("a layer of several ops is the right one as well") {
         "look at the sum over all results in which one number takes part");
 }
 
+TEST_CASE("what is right but for rounding on one sample is named by another") {
+  const Rule rounded = [](const Var&, const Var& g, const Var& y) {
+    return (g - sum(g * y)) * (y / 3) * 3;
+  };
+  CHECK(cause(rounded, {{1, 4}, {3, 4}}) ==
+        "the sum of g * y is over all elements instead of each row");
+}
+
+TEST_CASE("one of three uses that is not counted is named") {
+  const auto right = [](Vars in) { return in[0] * in[0] + in[0]; };
+  const auto written = [](Vars in) { return in[0] * detach(in[0]) + in[0]; };
+  CHECK(diagnose(written, right, randn({{3, 4}, {5}}), {.names = {"x"}}).cause ==
+        "x is used 3 times, and the contribution g * x is missing");
+}
+
+TEST_CASE("parts of another shape for one input are added up; a joint rule's are refused") {
+  const auto right = [](Vars in) { return in[0] * in[0]; };
+  const auto twice = [](Vars in) {
+    const Var x = in[0];
+    const auto rule = [x](const Var& g) { return unsqueeze(g * x, 0); };
+    return record({"square", R"(@a \odot @b)"},
+        [&] { return (Var(x.value()) * x.value()).value(); },
+        {{"a", x, "@g", rule}, {"b", x, "@g", rule}});
+  };
+  CHECK(diagnose(twice, right, randn({{3}})).cause ==
+        "the numbers are right, only the shape is wrong");
+  const auto joint = [](Vars in) {
+    const Var a = in[0], b = in[1];
+    const auto rule = [a, b](const Var& g) {
+      return std::vector<Part>{{0, unsqueeze(g * b, 0)}, {1, g * a}};
+    };
+    return record({"mul", R"(@a \odot @b)"}, [&] { return (Var(a.value()) * b.value()).value(); },
+        {{"a", a, "@g", rule}, {"b", b, "@g", rule}});
+  };
+  CHECK_THROWS_MATCHES(diagnose(joint, [](Vars in) { return in[0] * in[1]; },
+                           {{Tensor::randn({3}, 1, float64), Tensor::randn({3}, 2, float64)}}),
+      ShapeError,
+      says("backward: mul: the rule of a returned shape [1, 3] for an input of shape [3]; a rule "
+           "returns the adjoint of its input, of its shape and dtype"));
+}
+
 TEST_CASE("labels are inputs without an adjoint") {
   const auto right = [](Vars in) { return cross_entropy(in[0], in[1]); };
   const auto with = [&](Var (*rule)(const Var& x, const Var& onehot, const Var& g)) {
