@@ -108,7 +108,7 @@ TEST_CASE("a recorded sweep of fused attention has the bits of a plain one") {
 }
 
 TEST_CASE("second derivatives of fused attention are those of the three ops") {
-  const auto second = [](Keep keep) {
+  const auto second_of = [](Keep keep) {
     MicroTape tape(keep);
     const Var q = tape.leaf(number({2, 3, 4}, 1)), k = tape.leaf(number({2, 5, 4}, 2));
     const Var v = tape.leaf(number({2, 5, 6}, 3));
@@ -119,7 +119,7 @@ TEST_CASE("second derivatives of fused attention are those of the three ops") {
     const Gradients second = backward(slope);
     return std::vector<Tensor>{second[q].value(), second[k].value(), second[v].value()};
   };
-  const std::vector<Tensor> fused = second(Keep::needed), composed = second(Keep::everything);
+  const std::vector<Tensor> fused = second_of(Keep::needed), composed = second_of(Keep::everything);
   for (std::size_t i = 0; i < fused.size(); ++i) CHECK(close(fused[i], composed[i], 1e-14));
 }
 
