@@ -238,32 +238,6 @@ TEST_CASE("one of three uses that is not counted is named") {
         "x is used 3 times, and the contribution g * x is missing");
 }
 
-TEST_CASE("parts of another shape for one input are added up; a joint rule's are refused") {
-  const auto right = [](Vars in) { return in[0] * in[0]; };
-  const auto twice = [](Vars in) {
-    const Var x = in[0];
-    const auto rule = [x](const Var& g) { return unsqueeze(g * x, 0); };
-    return record({"square", R"(@a \odot @b)"},
-        [&] { return (Var(x.value()) * x.value()).value(); },
-        {{"a", x, "@g", rule}, {"b", x, "@g", rule}});
-  };
-  CHECK(diagnose(twice, right, randn({{3}})).cause ==
-        "the numbers are right, only the shape is wrong");
-  const auto joint = [](Vars in) {
-    const Var a = in[0], b = in[1];
-    const auto rule = [a, b](const Var& g) {
-      return std::vector<Part>{{0, unsqueeze(g * b, 0)}, {1, g * a}};
-    };
-    return record({"mul", R"(@a \odot @b)"}, [&] { return (Var(a.value()) * b.value()).value(); },
-        {{"a", a, "@g", rule}, {"b", b, "@g", rule}});
-  };
-  CHECK_THROWS_MATCHES(diagnose(joint, [](Vars in) { return in[0] * in[1]; },
-                           {{Tensor::randn({3}, 1, float64), Tensor::randn({3}, 2, float64)}}),
-      ShapeError,
-      says("backward: mul: the rule of a returned shape [1, 3] for an input of shape [3]; a rule "
-           "returns the adjoint of its input, of its shape and dtype"));
-}
-
 TEST_CASE("labels are inputs without an adjoint") {
   const auto right = [](Vars in) { return cross_entropy(in[0], in[1]); };
   const auto with = [&](Var (*rule)(const Var& x, const Var& onehot, const Var& g)) {
