@@ -8,6 +8,9 @@
 //
 // Source: A. Karpathy, micrograd, 2020, https://github.com/karpathy/micrograd, README.md,
 // "Example usage".
+//
+// Try this: write pow(b, 2) for pow(b, 3). The numbers of the README no longer hold, those of the
+// dual numbers do: they went through the same change.
 
 #include "support/tutorial.hpp"
 

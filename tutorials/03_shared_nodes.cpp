@@ -6,6 +6,8 @@
 // y reaches c along two paths, and the slope is the sum over the paths. A function that calls
 // itself for each use walks every path on its own: along n doublings y = y + y these are 2^n. A
 // sweep waits at each node until all its users have spoken, so it visits each once.
+//
+// Try this: let b be 5 * x. Now x is what is used twice: dc/dy is 2, and dc/dx is 2 * 3 + 5.
 
 #include "support/tutorial.hpp"
 
