@@ -106,9 +106,8 @@ void kinks(show::Verdict& verdict) {
   verdict.add("a dead unit gets 0", slope_at(relu, -5) == 0);
 }
 
-/// sin(x) / x, and 1 at 0, where the quotient has no value. @param safe  x, or what stands in for
-/// it
-Var sinc(const Var& x, const Var& safe) { return where(equal(x, 0 * x), 1.0, sin(safe) / safe); }
+/// sin(x) / x; where is_zero, the quotient has no value, and it is 1.
+Var sinc(const Var& x, const Var& is_zero) { return where(is_zero, 1.0, sin(x) / x); }
 
 void nan_behind_where(const std::string& out, show::Verdict& verdict) {
   show::heading("3. A NaN behind a where");
@@ -116,13 +115,15 @@ void nan_behind_where(const std::string& out, show::Verdict& verdict) {
   const Tensor x = Tensor::of({0, 2}, float64);
   MicroTape naive;
   const Var a = naive.leaf(x, "x");
-  const double wrong = backward(sum(sinc(a, a)))[a].value().at({0});
+  const Tensor is_zero = Tensor::of({1, 0}, int64);
+  const double wrong = backward(sum(sinc(a, is_zero)))[a].value().at({0});
   std::printf("  as written: NaN; the branch that is not taken gives 0 / 0 on the way back\n");
 
   MicroTape tape;
   const Var b = tape.leaf(x, "x");
-  const Var safe = where(equal(b, 0 * b), 1.0, b).named("safe");
-  const Var y = sinc(b, safe).named("y");
+  const Var m = tape.constant(is_zero, "m");
+  const Var safe = where(m, 1.0, b).named("safe");
+  const Var y = sinc(safe, m).named("y");
   Sweep sweep(y, Tensor::full({2}, 1, float64));
   while (!sweep.done()) sweep.advance();
   const Tensor slope = sweep.gradients()[b].value();
