@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <mutex>
 #include <system_error>
@@ -163,11 +166,28 @@ class Workers {
   std::vector<std::thread> threads_;
 };
 
+void check_number(std::string_view what, int n) {
+  if (n < 1 || n > 1024)
+    throw ValueError(cat(what, ": no such number of threads: ", n, "; 1 to 1024"));
+}
+
+/// MICROTAPE_NUM_THREADS, or else the number of cores.
+int first_number() {
+  const char* text = std::getenv("MICROTAPE_NUM_THREADS");
+  if (!text || !*text) return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  int n = 0;
+  const char* end = text + std::strlen(text);
+  if (const auto [last, error] = std::from_chars(text, end, n); error != std::errc{} || last != end)
+    throw ValueError(cat("MICROTAPE_NUM_THREADS: not a number of threads: ", text, "; 1 to 1024"));
+  check_number("MICROTAPE_NUM_THREADS", n);
+  return n;
+}
+
 /// The workers of the process, and how many there are to be. It is never destroyed: in a child of
 /// fork() there are no threads to wait for.
 struct Team {
   std::mutex mutex;  ///< held by who computes in parallel
-  std::atomic<int> size{static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))};
+  std::atomic<int> size{first_number()};
   Workers* workers = nullptr;
 };
 
@@ -181,8 +201,7 @@ Team& team() {
 int num_threads() { return team().size; }
 
 void set_num_threads(int n) {
-  if (n < 1 || n > 1024)
-    throw ValueError(cat("set_num_threads: no such number of threads: ", n, "; 1 to 1024"));
+  check_number("set_num_threads", n);
   const std::lock_guard lock(team().mutex);
   delete team().workers;
   team().workers = nullptr;

@@ -2,8 +2,10 @@
 
 namespace microtape {
 
-/// How many threads the kernels use, the calling one included. At first: as many as the machine has
-/// processors. No result depends on it.
+/// How many threads the kernels use, the calling one included. At first: what the environment has as
+/// MICROTAPE_NUM_THREADS, or else as many as the machine has processors. No result depends on it.
+/// @throws ValueError if MICROTAPE_NUM_THREADS is no number from 1 to 1024; large computations then
+///         throw it, too
 int num_threads();
 
 /// Sets it, and ends the threads that there were; set_num_threads(1) leaves none but the caller's.

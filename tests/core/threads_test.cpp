@@ -158,6 +158,14 @@ TEST_CASE("an error names the first row that is wrong, however many threads ther
   }
 }
 
+// CTest sets the environment for these two.
+TEST_CASE("three threads are asked for", "[.][environment]") { CHECK(num_threads() == 3); }
+TEST_CASE("no number of threads is asked for", "[.][environment]") {
+  CHECK_THROWS_MATCHES(num_threads(), ValueError,
+      says("MICROTAPE_NUM_THREADS: not a number of threads: 3x; 1 to 1024"));
+  CHECK_THROWS_AS(num_threads(), ValueError);  // and again
+}
+
 TEST_CASE("set_num_threads refuses what is no number of threads") {
   CHECK(num_threads() >= 1);
   CHECK_THROWS_MATCHES(set_num_threads(0), ValueError,
