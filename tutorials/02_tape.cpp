@@ -6,8 +6,7 @@
 // dg/db = 645.5773. Beside the tape runs another way to differentiate, which needs no tape: each
 // number carries its slope along (a dual number), and every operation computes both.
 //
-// Source: A. Karpathy, micrograd, 2020, https://github.com/karpathy/micrograd, README.md,
-// "Example usage".
+// Source: A. Karpathy, micrograd, https://github.com/karpathy/micrograd, README.md.
 //
 // Try this: write pow(b, 2) for pow(b, 3). The numbers of the README no longer hold, those of the
 // dual numbers do: they went through the same change.

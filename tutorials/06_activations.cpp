@@ -7,10 +7,9 @@
 // Phi and phi are the distribution function and the density of the normal distribution, s is the
 // sigmoid.
 //
-// Sources: D. Hendrycks, K. Gimpel, "Gaussian Error Linear Units (GELUs)", arXiv:1606.08415, 2016,
-// section 2. S. Elfwing, E. Uchibe, K. Doya, "Sigmoid-Weighted Linear Units for Neural Network
-// Function Approximation in Reinforcement Learning", Neural Networks 107, 2018, section 2.1 (SiLU
-// and its derivative).
+// Sources: D. Hendrycks, K. Gimpel, "Gaussian Error Linear Units (GELUs)", arXiv:1606.08415, 2016;
+// S. Elfwing, E. Uchibe, K. Doya, "Sigmoid-weighted linear units for neural network function
+// approximation in reinforcement learning", Neural Networks 107, 2018.
 //
 // Try this: take gelu(x, Gelu::tanh) in the table, the approximation. It is off by up to 5e-4, and
 // its slope by 1e-3, so two comparisons fail.
