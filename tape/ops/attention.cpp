@@ -1,5 +1,7 @@
 // Ops of normalize.hpp that attention is made of.
 
+#include <algorithm>
+#include <climits>
 #include <cmath>
 
 #include <microtape/core/format.hpp>
@@ -77,10 +79,15 @@ Attended attend(
 
 namespace {
 
-/// Whether a tape is there to be looked at: then S and P are nodes, and errors name them.
-bool shows_steps(const Var& x) {
-  const MicroTape* tape = x.tape();
-  return tape && (tape->keep() == Keep::everything || tape->check() == Check::finite);
+/// Whether the operands share a tape that nobody looks at, or have none. On another S and P are
+/// nodes, and errors name them; if there are two tapes, or one was cleared, the ops will say so.
+bool hides_steps(std::span<const Input> operands) {
+  try {
+    const MicroTape* tape = common_tape({"attention", ""}, operands);
+    return !tape || (tape->keep() == Keep::needed && tape->check() == Check::nothing);
+  } catch (const TapeError&) {
+    return false;
+  }
 }
 
 /// Whether the operands are what the kernel takes. What is wrong with others, the ops will say.
@@ -89,7 +96,9 @@ bool fits_kernel(const Tensor& q, const Tensor& k, const Tensor& v) {
   const bool shapes_fit = k.shape() == q.shape().with(-2, k.extent(-2)) &&
                           v.shape() == k.shape().with(-1, v.extent(-1));
   const bool has_all = q.size() > 0 && k.size() > 0 && v.size() > 0;
-  return shapes_fit && has_all && is_floating(q.dtype()) && k.dtype() == q.dtype() &&
+  const bool suits_blas =
+      std::max({q.extent(-2), q.extent(-1), k.extent(-2), v.extent(-1)}) <= INT_MAX;
+  return shapes_fit && has_all && suits_blas && is_floating(q.dtype()) && k.dtype() == q.dtype() &&
          v.dtype() == q.dtype();
 }
 
@@ -113,28 +122,39 @@ std::vector<Part> pull_attention(
   return {{2, dv}, {0, dq}, {1, dk}};
 }
 
+/// Whether what a rule computes from these is recorded. (g does not tell: a rule of the user's may
+/// have returned an adjoint that stands on no tape.)
+bool is_recording(std::initializer_list<const Var*> operands) {
+  return std::any_of(operands.begin(), operands.end(),
+      [](const Var* x) { return x->tape() && x->tape()->is_recording(); });
+}
+
 Attended fuse(const Var& q, const Var& k, const Var& v, const Var& mask) {
   const Scale c = by_width(q);
-  const kernels::Attention computed = in_scope_of(q, [&] {
-    return kernels::attention(
-        q.value(), k.value(), v.value(), mask.defined() ? &mask.value() : nullptr, c.value);
-  });
-  const auto rule = [q, k, v, mask, c, p = Var(computed.p)](const Var& g) -> std::vector<Part> {
-    if (g.tape()) return pull_attention(g, q, k, v, mask);
-    const kernels::AttentionPullback d =
-        kernels::attention_pullback(g.value(), q.value(), k.value(), v.value(), p.value(), c.value);
+  Var p;  // computed before the rule moves to the tape
+  const auto rule = [q, k, v, mask, c, saved = Saved(p)](const Var& g) -> std::vector<Part> {
+    if (is_recording({&q, &k, &v})) return pull_attention(g, q, k, v, mask);
+    const Var& weights = saved;
+    const kernels::AttentionPullback d = kernels::attention_pullback(
+        g.value(), q.value(), k.value(), v.value(), weights.value(), c.value);
     return {{2, Var(d.v)}, {0, Var(d.q)}, {1, Var(d.k)}};  // in the order of the ops
   };
-  const Var out = record({"attention", R"(\operatorname{attention}(@Q, @K, @V))"},
-      [&] { return computed.c; }, {{"Q", q, "", rule}, {"K", k, "", rule}, {"V", v, "", rule}});
-  return {out.named("C"), computed.p};
+  const auto compute = [&] {
+    const kernels::Attention computed = kernels::attention(
+        q.value(), k.value(), v.value(), mask.defined() ? &mask.value() : nullptr, c.value);
+    p = computed.p;
+    return computed.c;
+  };
+  const Var out = record({"attention", R"(\operatorname{attention}(@Q, @K, @V))"}, compute,
+      {{"Q", q, "", rule}, {"K", k, "", rule}, {"V", v, "", rule}, {"M", mask}});
+  return {out.named("C"), p.value()};
 }
 
 }  // namespace
 
 Attended attend(const Var& q, const Var& k, const Var& v, const Var& mask) {
-  const bool is_seen = shows_steps(q) || shows_steps(k) || shows_steps(v) || shows_steps(mask);
-  if (!is_seen && fits_kernel(q.value(), k.value(), v.value()) &&
+  const Input operands[] = {{"Q", q}, {"K", k}, {"V", v}, {"M", mask}};
+  if (hides_steps(operands) && fits_kernel(q.value(), k.value(), v.value()) &&
       fits_kernel(mask, q.value(), k.value()))
     return fuse(q, k, v, mask);
   return attend(q, k, v, mask, [](const Var& p) { return p; });

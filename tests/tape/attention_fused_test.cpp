@@ -116,8 +116,8 @@ TEST_CASE("second derivatives of fused attention are those of the three ops") {
     const Gradients first = backward(c, number(c.shape(), 9), Record::yes);
     const Var slope = sum(first[q] * number(q.shape(), 5)) + sum(first[k] * number(k.shape(), 6)) +
                       sum(first[v] * number(v.shape(), 7));
-    const Gradients second = backward(slope);
-    return std::vector<Tensor>{second[q].value(), second[k].value(), second[v].value()};
+    const Gradients g = backward(slope);
+    return std::vector<Tensor>{g[q].value(), g[k].value(), g[v].value()};
   };
   const std::vector<Tensor> fused = second_of(Keep::needed), composed = second_of(Keep::everything);
   for (std::size_t i = 0; i < fused.size(); ++i) CHECK(close(fused[i], composed[i], 1e-14));
@@ -141,6 +141,27 @@ TEST_CASE("fused attention leaves out what is constant, and adds up what is shar
   CHECK(identical(adjoint(self), backward(scaled_dot_product_attention(a, a, a), seed)[a].value()));
 }
 
+TEST_CASE("a recorded sweep of fused attention records, even if the adjoint of C is plain") {
+  // Bug: the rule asked g whether it was recorded, and second derivatives were lost in silence.
+  const auto second = [](Keep keep) {
+    MicroTape tape(keep);
+    const Var x = tape.leaf(number({2, 3, 4}, 1));
+    const Var c = scaled_dot_product_attention(x, x, x);
+    const Var weight(number(c.shape(), 2));
+    const Var y = record({"weigh", "@x"}, [&] { return sum(weight * c.value()).value(); },
+        {{"x", c, "", [weight](const Var&) { return weight; }}});
+    return backward(sum(square(backward(y, Record::yes)[x])))[x].value();
+  };
+  CHECK(close(second(Keep::needed), second(Keep::everything), 1e-14));
+}
+
+TEST_CASE("fused attention stands on the tape of its mask if there is no other") {
+  MicroTape tape(Keep::needed);
+  const Tensor x = number({3, 4}, 1);
+  const Var mask = tape.constant(number({3, 3}, 2));
+  CHECK(scaled_dot_product_attention(x, x, x, {.mask = mask}).tape() == &tape);
+}
+
 TEST_CASE("a mask that is learned gets its adjoint on a Keep::needed tape too") {
   const Tensor q = number({2, 3, 4}, 1), k = number({2, 5, 4}, 2), v = number({2, 5, 6}, 3);
   const auto adjoint = [&](Keep keep) {
@@ -158,34 +179,77 @@ TEST_CASE("a Check::finite tape shows all three ops, and names the one that fail
   CHECK_THROWS_WITH(scaled_dot_product_attention(q, q, q), Catch::StartsWith("matmul_nt: "));
 }
 
+namespace {
+
+/// The error that f(tape) throws, inside of a scope.
+template <class F>
+std::string message(Keep keep, F f) {
+  MicroTape tape(keep);
+  const auto scope = tape.scope("here");
+  try {
+    f(tape);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+/// The same with and without Keep::needed.
+template <class F>
+std::string check_same_message(F f) {
+  const std::string fused = message(Keep::needed, f);
+  CHECK(fused != "no error");
+  CHECK(fused == message(Keep::everything, f));
+  return fused;
+}
+
+}  // namespace
+
 TEST_CASE("fused attention fails in the words of the ops") {
-  const auto message = [](Keep keep, const Tensor& q, const Tensor& k, const Tensor& mask) {
-    MicroTape tape(keep);
-    const auto scope = tape.scope("here");
-    try {
+  const auto check_fails = [](const Tensor& q, const Tensor& k, const Tensor& mask) {
+    return check_same_message([&](MicroTape& tape) {
       scaled_dot_product_attention(tape.leaf(q), tape.leaf(k), tape.leaf(k), {.mask = mask});
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string("no error");
-  };
-  const auto check_same_message = [&](const Tensor& q, const Tensor& k, const Tensor& mask) {
-    const std::string fused = message(Keep::needed, q, k, mask);
-    CHECK(fused != "no error");
-    CHECK(fused == message(Keep::everything, q, k, mask));
-    return fused;
+    });
   };
   const Tensor x = number({2, 3, 4}, 1);
-  CHECK(
-      check_same_message(x, x, f64({{0, 0, 0}, {-kInfinity, -kInfinity, -kInfinity}, {0, 0, 0}})) ==
-      "in here: softmax: row [0, 1] has only -inf: x [2, 3, 3], mask [3, 3]; each row needs a "
-      "larger "
-      "number");
-  check_same_message(x, x, f64({0, kInfinity, 0}));
-  check_same_message(x, x, f64({0, 0}));
-  check_same_message(x, x, Tensor::zeros({3}, float32));
-  check_same_message(x, number({2, 3, 5}, 2), {});
-  check_same_message(x, number({3, 3, 4}, 2), {});
-  check_same_message(x, number({2, 3, 4}, 2).to(float32), {});
-  check_same_message(x, number({4}, 2), {});
+  CHECK(check_fails(x, x, f64({{0, 0, 0}, {-kInfinity, -kInfinity, -kInfinity}, {0, 0, 0}})) ==
+        "in here: softmax: row [0, 1] has only -inf: x [2, 3, 3], mask [3, 3]; each row needs a "
+        "larger number");
+  check_fails(x, x, f64({0, kInfinity, 0}));
+  check_fails(x, x, f64({0, 0}));
+  check_fails(x, x, Tensor::zeros({3}, float32));
+  check_fails(x, number({2, 3, 5}, 2), {});
+  check_fails(x, number({3, 3, 4}, 2), {});
+  check_fails(x, number({2, 3, 4}, 2).to(float32), {});
+  check_fails(x, number({4}, 2), {});
+  check_fails(f64({{1}}), f64(1).broadcast_to({Index{1} << 31, 1}), {});  // too large for BLAS
+}
+
+TEST_CASE("fused attention tells the scope, whichever operand stands on the tape") {
+  // Bug: only that of q was asked.
+  const Tensor x = Tensor::full({3, 4}, 1e200, float64), one = Tensor::full({3, 4}, 1, float64);
+  const auto text = check_same_message(
+      [&](MicroTape& tape) { scaled_dot_product_attention(x, tape.leaf(x), one); });
+  CHECK(text == "in here: softmax: row [0] holds +inf: x [3, 3]; inf - inf has no value");
+}
+
+TEST_CASE("fused attention refuses operands of two tapes, or of one that was cleared") {
+  // Bug: nobody looked at the tape of the mask, and the others were refused in other words.
+  const Tensor x = number({3, 4}, 1), zeros = Tensor::zeros({3, 3}, float64);
+  for (const Keep keep : {Keep::needed, Keep::everything}) {
+    MicroTape other(keep);
+    const Var stale = other.leaf(x), stale_mask = other.constant(zeros);
+    other.clear();
+    const Var foreign = other.leaf(x), foreign_mask = other.constant(zeros);
+    for (const auto& [wrong, mask] : {std::pair{stale, stale_mask}, {foreign, foreign_mask}}) {
+      const auto check_fails = [&](auto attend) {
+        const std::string text = check_same_message([&](MicroTape& tape) { attend(tape.leaf(x)); });
+        CHECK(text.find("tape") != text.npos);
+      };
+      check_fails([&](const Var& q) { scaled_dot_product_attention(wrong, q, q); });
+      check_fails([&](const Var& q) { scaled_dot_product_attention(q, wrong, q); });
+      check_fails([&](const Var& q) { scaled_dot_product_attention(q, q, wrong); });
+      check_fails([&](const Var& q) { scaled_dot_product_attention(q, q, q, {.mask = mask}); });
+    }
+  }
 }
