@@ -213,7 +213,9 @@ const Tensor& MultiHeadAttention::cross_gradient(std::size_t input, std::string_
 
 const Tensor& MultiHeadAttention::weights() const {
   if (!weights_.defined())
-    throw TapeError("weights: there was no call yet; call the layer or forward() first");
+    throw TapeError(
+        "weights: there was no call yet, or the last one failed; call the layer or forward() "
+        "first");
   return weights_;
 }
 

@@ -53,7 +53,7 @@ class MultiHeadAttention : public Layer {
   const Tensor& grad_value_input() const { return cross_gradient(2, "grad_value_input"); }
 
   /// P of the last call, before dropout. -> [B, H, Tq, Tk], every row sums to 1
-  /// @throws TapeError if there was no call
+  /// @throws TapeError if there was no call, or the last one failed
   const Tensor& weights() const;
 
   std::vector<Member> members() override {

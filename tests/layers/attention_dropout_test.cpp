@@ -19,8 +19,10 @@ Attention make(double dropout, std::uint64_t seed = 1, bool causal = false) {
 
 TEST_CASE("weights can be read after a call only; every row sums to 1, with dropout too") {
   Attention layer = make(0.5);
-  CHECK_THROWS_MATCHES(layer.weights(), TapeError,
-      says("weights: there was no call yet; call the layer or forward() first"));
+  const auto none = says(
+      "weights: there was no call yet, or the last one failed; call the layer or forward() "
+      "first");
+  CHECK_THROWS_MATCHES(layer.weights(), TapeError, none);
   const Tensor q = random({2, 3, 8}, 1), kv = random({2, 5, 8}, 2);
   layer.forward(q, kv, kv);
   CHECK(layer.weights().shape() == Shape{2, 2, 3, 5});
@@ -28,6 +30,9 @@ TEST_CASE("weights can be read after a call only; every row sums to 1, with drop
   Attention without = make(0);
   without.forward(q, kv, kv);
   CHECK(identical(layer.weights(), without.weights()));  // before dropout
+  const Tensor huge = Tensor::full({1, 2, 8}, 1e200, float64);
+  CHECK_THROWS_AS(layer.forward(huge), ValueError);
+  CHECK_THROWS_MATCHES(layer.weights(), TapeError, none);
 }
 
 TEST_CASE("attention drops while training and not in eval mode") {
