@@ -16,6 +16,9 @@
 #ifdef __linux__
 #include <sched.h>
 #endif
+#if __has_include(<unistd.h>)
+#include <pthread.h>
+#endif
 
 #include <microtape/core/error.hpp>
 #include <microtape/core/format.hpp>
@@ -183,8 +186,8 @@ int first_number() {
   return n;
 }
 
-/// The workers of the process, and how many there are to be. It is never destroyed: in a child of
-/// fork() there are no threads to wait for.
+/// The workers of the process, and how many there are to be. It is never destroyed: other threads
+/// may compute until the very end.
 struct Team {
   std::mutex mutex;  ///< held by who computes in parallel
   std::atomic<int> size{first_number()};
@@ -192,8 +195,20 @@ struct Team {
 };
 
 Team& team() {
-  static Team& team = *new Team;
-  return team;
+  static std::atomic<Team*> team = [] {
+    Team* first = new Team;
+#if __has_include(<unistd.h>)
+    // A child of fork() has none of the threads, and what they were changing stays half done there:
+    // it begins with a team of its own.
+    pthread_atfork(nullptr, nullptr, [] {
+      const int size = team.load()->size;
+      team = new Team;
+      team.load()->size = size;
+    });
+#endif
+    return first;
+  }();
+  return *team;
 }
 
 }  // namespace
