@@ -69,7 +69,7 @@ class Cascade {
     for (Index c = 0; c < width_; ++c) row[c] = Op{}(earlier[c], row[c]);
   }
 
-  static constexpr std::size_t kLevels = 57;  // 2^57 blocks are 2^64 values
+  static constexpr std::size_t kLevels = 55;  // 2^55 blocks are 2^64 values
 
   Index width_;
   std::uint64_t count_ = 0;
