@@ -45,7 +45,7 @@ class RuleRef {
     construct = [](void* to, const void* from) {
       if constexpr (std::is_function_v<std::remove_reference_t<Rule>>)
         new (to) Stored(reinterpret_cast<Stored>(const_cast<void*>(from)));
-      else if constexpr (std::is_lvalue_reference_v<Rule>)
+      else if constexpr (std::is_lvalue_reference_v<Rule> || std::is_const_v<Rule>)
         new (to) Stored(*static_cast<const Stored*>(from));
       else
         new (to) Stored(std::move(*static_cast<Stored*>(const_cast<void*>(from))));

@@ -226,6 +226,19 @@ TEST_CASE("rules live as long as their node, once each, and only where an adjoin
   CHECK(Counted::alive == 0);
 }
 
+TEST_CASE("a rule that is const is copied to the tape, never moved") {
+  // Bug: std::move() of one took its captures away.
+  MicroTape tape;
+  const Var x = tape.leaf(f64({1, 2}));
+  Var w = tape.constant(f64({3, 4}));
+  auto rule = [w](const Var& g) { return g * w; };
+  for (int i = 0; i < 2; ++i) {
+    const Var y = record({"mine", "@x"}, [&] { return x.value(); },
+        {{"x", x, R"(@g \odot @w)", std::move(std::as_const(rule))}, {"w", w}});
+    CHECK(is(backward(sum(y))[x], {3, 4}));
+  }
+}
+
 TEST_CASE("attributes and their symbols are copied to the tape") {
   MicroTape tape;
   const Var x = tape.leaf(f64({1, 2}));
