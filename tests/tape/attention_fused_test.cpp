@@ -206,23 +206,39 @@ std::string check_same_message(F f) {
 }  // namespace
 
 TEST_CASE("fused attention fails in the words of the ops") {
-  const auto check_fails = [](const Tensor& q, const Tensor& k, const Tensor& mask) {
+  const auto check_fails = [](const Tensor& q, const Tensor& k, const Tensor& v,
+                               const Tensor& mask = {}) {
     return check_same_message([&](MicroTape& tape) {
-      scaled_dot_product_attention(tape.leaf(q), tape.leaf(k), tape.leaf(k), {.mask = mask});
+      scaled_dot_product_attention(tape.leaf(q), tape.leaf(k), tape.leaf(v), {.mask = mask});
     });
   };
-  const Tensor x = number({2, 3, 4}, 1);
-  CHECK(check_fails(x, x, f64({{0, 0, 0}, {-kInfinity, -kInfinity, -kInfinity}, {0, 0, 0}})) ==
+  const Tensor x = number({2, 3, 4}, 1), single = x.to(float32);
+  CHECK(check_fails(x, x, x, f64({{0, 0, 0}, {-kInfinity, -kInfinity, -kInfinity}, {0, 0, 0}})) ==
         "in here: softmax: row [0, 1] has only -inf: x [2, 3, 3], mask [3, 3]; each row needs a "
         "larger number");
-  check_fails(x, x, f64({0, kInfinity, 0}));
-  check_fails(x, x, f64({0, 0}));
-  check_fails(x, x, Tensor::zeros({3}, float32));
-  check_fails(x, number({2, 3, 5}, 2), {});
-  check_fails(x, number({3, 3, 4}, 2), {});
-  check_fails(x, number({2, 3, 4}, 2).to(float32), {});
-  check_fails(x, number({4}, 2), {});
-  check_fails(f64({{1}}), f64(1).broadcast_to({Index{1} << 31, 1}), {});  // too large for BLAS
+  check_fails(x, x, x, f64({0, kInfinity, 0}));
+  check_fails(x, x, x, f64({0, 0}));
+  check_fails(x, x, x, Tensor::zeros({3}, float32));
+  for (const Tensor& other : {single, number({2, 3}, 2), number({3, 3, 4}, 2), number({4}, 2),
+           f64(1), number({2, 7, 5}, 2)}) {
+    check_fails(other, x, x);
+    check_fails(x, other, x);
+    check_fails(x, x, other);
+    check_fails(x, other, other);
+  }
+  // An extent that is too large for BLAS.
+  const Tensor many = f64(1).broadcast_to({Index{1} << 31, 1});
+  check_fails(f64({{1}}), many, many);
+}
+
+TEST_CASE("fused attention names the row of a panel that fails") {
+  const Tensor x = number({1, 600, 2}, 1);
+  Tensor mask = Tensor::zeros({600, 1}, float64);
+  mask.mutable_data<double>()[555] = kInfinity;
+  CHECK(check_same_message([&](MicroTape& tape) {
+    scaled_dot_product_attention(tape.leaf(x), tape.leaf(x), tape.leaf(x), {.mask = mask});
+  }) == "in here: softmax: row [0, 555] holds +inf: x [1, 600, 600], mask [600, 1]; inf - inf has "
+        "no value");
 }
 
 TEST_CASE("fused attention tells the scope, whichever operand stands on the tape") {
