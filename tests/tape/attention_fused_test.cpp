@@ -88,6 +88,19 @@ TEST_CASE("fused attention has the bits of the three ops, for every layout and m
   }
 }
 
+TEST_CASE("attention with an extent of 0 is left to the three ops") {
+  const auto check_empty = [](Index tq, Index tk, Index d, Index e) {
+    const Sample sample{"", number({2, tq, d}, 1), number({2, tk, d}, 2), number({2, tk, e}, 3)};
+    const Outcome needed(sample, Keep::needed), composed(sample, Keep::everything);
+    CHECK(needed.ops == composed.ops);
+    check_same(needed, composed);
+  };
+  check_empty(0, 3, 4, 5);
+  check_empty(2, 0, 4, 5);
+  check_empty(2, 3, 0, 5);
+  check_empty(2, 3, 4, 0);
+}
+
 TEST_CASE("fused attention has the same bits with one thread and with three") {
   const int before = num_threads();
   const Index n = 96;
@@ -132,13 +145,14 @@ TEST_CASE("fused attention leaves out what is constant, and adds up what is shar
   CHECK(tape.node(cross.node()).edges().size() == 1);
   CHECK(tape.node(self.node()).edges().size() == 3);
   const Tensor seed = number({3, 4}, 3);
-  const auto adjoint = [&](const Var& of) { return backward(of, seed)[leaf].value(); };
-
   MicroTape whole;
   const Var a = whole.leaf(x);
-  CHECK(
-      identical(adjoint(cross), backward(scaled_dot_product_attention(a, y, y), seed)[a].value()));
-  CHECK(identical(adjoint(self), backward(scaled_dot_product_attention(a, a, a), seed)[a].value()));
+  const Tensor by_cross = backward(scaled_dot_product_attention(a, y, y), seed)[a].value();
+  const Tensor by_self = backward(scaled_dot_product_attention(a, a, a), seed)[a].value();
+  for (const Record record : {Record::no, Record::yes}) {
+    CHECK(identical(backward(cross, seed, record)[leaf].value(), by_cross));
+    CHECK(identical(backward(self, seed, record)[leaf].value(), by_self));
+  }
 }
 
 TEST_CASE("a recorded sweep of fused attention records, even if the adjoint of C is plain") {
