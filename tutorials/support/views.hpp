@@ -54,4 +54,17 @@ inline void write(const std::string& out, const std::string& name, const microta
   }
 }
 
+/// Writes another graph: NAME.dot and, if Graphviz is there, NAME.svg, and says so.
+/// @param dot  what to_dot() makes of a tape, with options, or of a diff()
+/// @throws as write()
+inline void write_graph(const std::string& out, const std::string& name, const std::string& dot) {
+  if (out.empty()) return;
+  try {
+    microtape::write_svg(folder(out) / (name + ".svg"), dot);
+    std::printf("Written into %s: %s.dot .svg\n", out.c_str(), name.c_str());
+  } catch (const microtape::FileError& error) {
+    std::printf("No picture: %s\n", error.what());
+  }
+}
+
 }  // namespace views
