@@ -21,12 +21,12 @@ quietly() {
 
 has() { command -v "$1" >/dev/null 2>&1; }
 
-# Whether the compiler finds a header.
+# Whether the compiler finds a header. What that header includes may need more -I than are given here.
 has_header() {
   local homebrew=/usr/local
   if [ -d /opt/homebrew ]; then homebrew=/opt/homebrew; fi
-  has c++ && echo "#include <$1>" | c++ -std=c++20 -I"$homebrew/include" \
-    -I"$homebrew/opt/openblas/include" -x c++ -fsyntax-only - >/dev/null 2>&1
+  has c++ && printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$1" |
+    c++ -I"$homebrew/include" -I"$homebrew/opt/openblas/include" -x c++ -E - >/dev/null 2>&1
 }
 
 # Prints the missing packages, by the names that apt ($1 = 1) or Homebrew ($1 = 2) gives them.
