@@ -1,5 +1,6 @@
-"""Runs our benchmarks and PyTorch's in turn and writes docs/performance.md: compare.py FOLDER ROUNDS
+"""Runs our benchmarks and PyTorch's in turn: compare.py FOLDER ROUNDS
 
+Writes its tables into docs/performance.md, between two lines there; what stands around them stays.
 A ratio is our time / their time in one round; the table has the median of the rounds and the span.
 """
 import glob
@@ -10,9 +11,13 @@ import platform
 import statistics
 import subprocess
 import sys
+import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-PAGE = HERE.parent.parent / "docs" / "performance.md"
+ROOT = HERE.parent.parent
+PAGE = ROOT / "docs" / "performance.md"
+BEGIN, END = "<!-- BEGIN TABLES -->\n", "<!-- END TABLES -->\n"
 SHAPES = ["4/32/64/4", "8/128/256/8", "4/512/512/8", "1/1024/768/12"]
 OPS = ["add_4_constant", "add_4_leaf", "mul_4_constant", "mul_4_leaf", "tanh_4",
        "matmul_8x8_constant", "matmul_8x8_leaf", "scalar_mul_constant", "scalar_mul_leaf"]
@@ -31,8 +36,10 @@ TUNED = {
 
 def run(command, environment=None):
     """What a program prints, once it is done."""
-    result = subprocess.run(command, env={**os.environ, **(environment or {})},
-                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
+    result = subprocess.run(command, env={**os.environ, **(environment or {})}, capture_output=True,
+                            text=True)
+    if result.returncode != 0:
+        sys.exit(f"compare.py: {command[0]} failed:\n{result.stdout}{result.stderr}")
     return result.stdout
 
 
@@ -89,22 +96,25 @@ def torch_attention(folder, shape, environment):
 
 def compare_attention(folder, rounds):
     lines = ["| attention: B/T/E/H | threads | ours / PyTorch as installed | ours / PyTorch tuned "
-             "| peak memory of a step, ours / nn.MultiheadAttention |", "|---|---|---|---|---|"]
+             "| ours / the limit by hand | peak memory of a step, ours / nn.MultiheadAttention |",
+             "|---|---|---|---|---|---|"]
     for shape in SHAPES:
         for threads in [1, 2]:
             count = {"OMP_NUM_THREADS": str(threads), "MICROTAPE_THREADS": str(threads)}
-            installed, tuned, memory = Ratios(), Ratios(), Ratios()
+            installed, tuned, limit, memory = Ratios(), Ratios(), Ratios(), Ratios()
             for _ in range(rounds):
                 ours = google(folder / "benchmark_attention", f"{shape}/real_time", 0.5, count)
                 ours = ours[f"attention/{shape}"]
+                ideal = google(folder / "ideal_attention", f"{shape}/real_time", 0.5, count)
                 plain, growth = torch_attention(folder, shape, count)
                 best, _ = torch_attention(folder, shape, {**count, **TUNED})
                 installed.add(ours["real_time"], plain)
                 tuned.add(ours["real_time"], best)
+                limit.add(ours["real_time"], ideal[f"attention/{shape}"]["real_time"])
                 if min(ours["growth"], growth) > 2**20:  # less is lost in what the allocators round
                     memory.add(ours["growth"], growth)
             shown = memory if memory.rounds else "too small to tell"
-            lines.append(f"| {shape} | {threads} | {installed} | {tuned} | {shown} |")
+            lines.append(f"| {shape} | {threads} | {installed} | {tuned} | {limit} | {shown} |")
     return lines
 
 
@@ -136,6 +146,32 @@ def measure_alone(folder):
     return lines
 
 
+def seconds(command):
+    """How long a command takes to run, with nothing that an earlier one left in ccache."""
+    start = time.perf_counter()
+    run(command, {"CCACHE_DISABLE": "1"})
+    return time.perf_counter() - start
+
+
+def measure_build():
+    """The library alone, into an empty folder, and a program that only includes it."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        run(["cmake", "--preset", "release", "-S", ROOT, "-B", folder, "-D", "BUILD_TESTING=OFF",
+             "-D", "MICROTAPE_TUTORIALS=OFF", "-D", "CMAKE_CXX_COMPILER_LAUNCHER="])
+        library = seconds(["cmake", "--build", folder, "--parallel", "2", "--target", "microtape"])
+        program = folder / "program.cpp"
+        program.write_text("#include <microtape/microtape.hpp>\n")
+        compiler = ["c++", "-std=c++20", "-O0", "-I", folder / "include", program]
+        parsed = seconds([*compiler, "-fsyntax-only"])
+        compiled = seconds([*compiler, "-c", "-o", folder / "program.o"])
+    return ["| to build | seconds | goal | at most |", "|---|---|---|---|",
+            f"| the library alone, from nothing, 2 compilers at a time | {library:.0f} | 60 | 90 |",
+            "| a program that only includes `<microtape/microtape.hpp>`: -O0 -fsyntax-only "
+            f"| {parsed:.2f} | 0.6 | 1.0 |",
+            f"| the same, -O0 -c | {compiled:.2f} | 0.6 | 1.0 |"]
+
+
 def machine():
     """What the numbers depend on."""
     with open("/proc/cpuinfo") as file:
@@ -147,28 +183,29 @@ def machine():
             f"PyTorch {torch}")
 
 
+def around_tables():
+    """The page up to its tables, and from their end on."""
+    before, begin, rest = PAGE.read_text().partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        sys.exit(f"compare.py: {PAGE} lacks a line {BEGIN.strip()} and, below it, {END.strip()}")
+    return before + begin, end + after
+
+
 def main():
     folder, rounds = pathlib.Path(sys.argv[1]), int(sys.argv[2])
+    around_tables()  # fails now rather than after the measurement
     start = busy()
     parts = [compare_ops(folder, rounds), compare_attention(folder, rounds),
-             compare_gpt(folder, rounds), measure_alone(folder)]
+             compare_gpt(folder, rounds), measure_alone(folder), measure_build()]
     end = busy()
-    table = "\n\n".join("\n".join(part) for part in parts)
     load = (end[0] - start[0]) / (end[1] - start[1])
-    page = f"""# Performance
-
-Written by `tests/benchmarks/compare.sh`: MicroTape and PyTorch in turn, {rounds} rounds. A ratio is our time
-divided by theirs in the same round; the median, and in parentheses the span. Below 1 we are faster. "Tuned"
-is PyTorch with blocks that stay with the process and an OpenBLAS that shares its threads. Attention is
-forward and backward with the gradients of all parameters, float32; the faster of nn.MultiheadAttention and
-a version composed of ops counts.
-
-{table}
-
-Measured on {machine()}. All processors together were {load:.0%} busy.
-"""
-    PAGE.write_text(page)
-    print(page)
+    tables = "\n\n".join("\n".join(part) for part in parts)
+    tables += (f"\n\nWritten by `tests/benchmarks/compare.sh`, {rounds} rounds, on {machine()}. "
+               f"All processors together were {load:.0%} busy.\n")
+    before, after = around_tables()
+    PAGE.write_text(f"{before}\n{tables}\n{after}")
+    print(tables)
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ Usage: tests/benchmarks/compare.sh [ROUNDS]
 
 Installs LibTorch, PyTorch and Google Benchmark if they are missing, builds the benchmarks into
 build/benchmarks, runs ours and theirs in turn, ROUNDS times (default 5), and prints a table of ratios:
-our time / their time. The table goes into docs/performance.md too. Keep the machine idle meanwhile:
-the last column tells whether it was.
+our time / their time. The tables go into docs/performance.md too, between its two markers. Keep the
+machine idle meanwhile: the line below the tables tells whether it was.
 TEXT
     exit 0 ;;
   *[!0-9]*) echo "compare.sh: ROUNDS is a number: $1; --help tells more" >&2; exit 2 ;;
