@@ -2,8 +2,6 @@
 // parameters, through the public interface on a Keep::needed tape that is cleared and reused.
 // peers/torch_attention.py does the same with PyTorch.
 
-#include <cstdlib>
-
 #include <benchmark/benchmark.h>
 #include <microtape/microtape.hpp>
 
@@ -15,7 +13,6 @@ using namespace microtape;
 namespace {
 
 void attention(benchmark::State& state) {
-  if (const char* threads = std::getenv("MICROTAPE_THREADS")) set_num_threads(std::atoi(threads));
   const Index b = state.range(0), t = state.range(1), e = state.range(2), h = state.range(3);
   MultiHeadAttention layer(e, h);
   const Tensor data = Tensor::randn({b, t, e}, 1);

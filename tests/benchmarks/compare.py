@@ -22,6 +22,8 @@ SHAPES = ["4/32/64/4", "8/128/256/8", "4/512/512/8", "1/1024/768/12"]
 OPS = ["add_4_constant", "add_4_leaf", "mul_4_constant", "mul_4_leaf", "tanh_4",
        "matmul_8x8_constant", "matmul_8x8_leaf", "scalar_mul_constant", "scalar_mul_leaf"]
 
+ONE_THREAD = {"MICROTAPE_NUM_THREADS": "1"}
+
 # What helps PyTorch: blocks that stay with the process, and the BLAS that shares its threads.
 OPENMP_BLAS = glob.glob("/usr/lib/*/openblas-openmp")
 TUNED = {
@@ -75,7 +77,7 @@ class Ratios:
 def compare_ops(folder, rounds):
     ratios = {name: Ratios() for name in OPS}
     for _ in range(rounds):
-        ours = google(folder / "benchmark_ops", "chain", 0.2)
+        ours = google(folder / "benchmark_ops", "chain", 0.2, ONE_THREAD)
         theirs = google(folder / "torch_ops", "chain", 0.2)
         for name in OPS:
             ratios[name].add(ours[f"chain/{name}"]["real_time"], theirs[f"chain/{name}"]["real_time"])
@@ -100,7 +102,7 @@ def compare_attention(folder, rounds):
              "|---|---|---|---|---|---|"]
     for shape in SHAPES:
         for threads in [1, 2]:
-            count = {"OMP_NUM_THREADS": str(threads), "MICROTAPE_THREADS": str(threads)}
+            count = {"OMP_NUM_THREADS": str(threads), "MICROTAPE_NUM_THREADS": str(threads)}
             installed, tuned, limit, memory = Ratios(), Ratios(), Ratios(), Ratios()
             for _ in range(rounds):
                 ours = google(folder / "benchmark_attention", f"{shape}/real_time", 0.5, count)
@@ -123,7 +125,7 @@ def compare_gpt(folder, rounds):
     for batch in [1, 16]:
         ratios = Ratios()
         for _ in range(rounds):
-            ours = google(folder / "benchmark_gpt", f"gpt_step/{batch}/real_time", 0.5)
+            ours = google(folder / "benchmark_gpt", f"gpt_step/{batch}/real_time", 0.5, ONE_THREAD)
             theirs = json.loads(run([sys.executable, HERE / "peers" / "torch_gpt.py", str(batch), "1"],
                                     {"OMP_NUM_THREADS": "1"}))
             ratios.add(ours[f"gpt_step/{batch}"]["real_time"], theirs["ms"])
@@ -131,15 +133,32 @@ def compare_gpt(folder, rounds):
     return lines
 
 
+def measure_steps(folder, rounds):
+    """What each step buys: pairs of benchmarks, with it and without."""
+    ratios = {}
+    for _ in range(rounds):
+        found = google(folder / "benchmark_steps", "/", 0.2, ONE_THREAD)
+        for name in found:
+            step, _, kind = name.partition("/")
+            if kind == "with":
+                ratios.setdefault(step, Ratios()).add(
+                    found[name]["real_time"], found[f"{step}/without"]["real_time"])
+    return ["| step | time with it / without |", "|---|---|",
+            *(f"| {step} | {ratio} |" for step, ratio in ratios.items())]
+
+
 def measure_alone(folder):
     """What has no peer."""
-    million = google(folder / "benchmark_memory", "million", 0.2)
-    ops = google(folder / "benchmark_ops", "read_l2|softmax|matmul_square", 0.2)
+    million = google(folder / "benchmark_memory", "million", 0.2, ONE_THREAD)
+    ops = google(folder / "benchmark_ops", "read_l2|softmax|scalar", 0.5, ONE_THREAD)
     l2 = ops["read_l2"]["bytes_per_second"]
     lines = ["| alone | |", "|---|---|"]
     for name in ["add", "tanh"]:
         lines.append(f"| bytes a node on a tape of 10^6, {name} "
                      f"| {million[f'million/{name}']['bytes_a_node']:.0f} |")
+    for name in ["scalar_mul_constant", "scalar_mul_leaf"]:
+        lines.append(f"| ns an op, {name}: forward, backward, clear "
+                     f"| {ops[f'chain/{name}']['op'] * 1e9:.0f} |")
     for name in ["softmax_forward", "softmax_forward_backward"]:
         lines.append(f"| {name}, share of the bandwidth of reading the second-level cache "
                      f"| {ops[name]['bytes_per_second'] / l2:.2f} |")
@@ -165,11 +184,10 @@ def measure_build():
         compiler = ["c++", "-std=c++20", "-O0", "-I", folder / "include", program]
         parsed = seconds([*compiler, "-fsyntax-only"])
         compiled = seconds([*compiler, "-c", "-o", folder / "program.o"])
-    return ["| to build | seconds | goal | at most |", "|---|---|---|---|",
-            f"| the library alone, from nothing, 2 compilers at a time | {library:.0f} | 60 | 90 |",
-            "| a program that only includes `<microtape/microtape.hpp>`: -O0 -fsyntax-only "
-            f"| {parsed:.2f} | 0.6 | 1.0 |",
-            f"| the same, -O0 -c | {compiled:.2f} | 0.6 | 1.0 |"]
+    return ["| to build | seconds |", "|---|---|",
+            f"| the library alone, from nothing, 2 compilers at a time | {library:.0f} |",
+            f"| a program that only includes `<microtape/microtape.hpp>`, -fsyntax-only | {parsed:.2f} |",
+            f"| the same, -O0 -c | {compiled:.2f} |"]
 
 
 def machine():
@@ -196,7 +214,7 @@ def main():
     folder, rounds = pathlib.Path(sys.argv[1]), int(sys.argv[2])
     around_tables()  # fails now rather than after the measurement
     start = busy()
-    parts = [compare_ops(folder, rounds), compare_attention(folder, rounds),
+    parts = [measure_steps(folder, rounds), compare_ops(folder, rounds), compare_attention(folder, rounds),
              compare_gpt(folder, rounds), measure_alone(folder), measure_build()]
     end = busy()
     load = (end[0] - start[0]) / (end[1] - start[1])

@@ -1,7 +1,7 @@
 // The limit of attention: what benchmark_attention.cpp computes, scheduled by hand, without a tape.
 //
 // All buffers are there before. The projections to Q, K and V are one product, heads are read and
-// written where they lie in [B, T, 3 E], and the scale rides on the products. MICROTAPE_THREADS
+// written where they lie in [B, T, 3 E], and the scale rides on the products. MICROTAPE_NUM_THREADS
 // share rows and heads; a product runs on one. Before a shape is measured its gradients are held
 // against MicroTape's: the program ends with status 1 if they differ.
 
@@ -182,13 +182,12 @@ void check(const Attention& attention, const Inputs& inputs, Index heads) {
 
 void attention(benchmark::State& state) {
   const kernels::SerialGemm serial;  // one BLAS thread a call
-  const char* threads = std::getenv("MICROTAPE_THREADS");
   const Index b = state.range(0), t = state.range(1), e = state.range(2), h = state.range(3);
   const double r = 1.5 / std::sqrt(static_cast<double>(e));
   const Inputs inputs{Tensor::randn({b, t, e}, 1), Tensor::uniform({3 * e, e}, -r, r, 2),
       Tensor::uniform({3 * e}, -r, r, 3), Tensor::uniform({e, e}, -r, r, 4),
       Tensor::uniform({e}, -r, r, 5)};
-  Attention attention(inputs, h, threads ? std::atoi(threads) : num_threads());
+  Attention attention(inputs, h, num_threads());
   attention.step();
   check(attention, inputs, h);
   for (auto _ : state) benchmark::DoNotOptimize(attention.step());
