@@ -88,6 +88,12 @@ TEST_CASE("fused attention has the bits of the three ops, for every layout and m
   }
 }
 
+TEST_CASE("heads that were split by a view come out of fused attention as a view to merge") {
+  const Outcome outcome(
+      {"", heads(2, 4, 3, 5, 1), heads(2, 6, 3, 5, 2), heads(2, 6, 3, 7, 3)}, Keep::needed);
+  for (const Tensor& x : outcome.tensors) CHECK(x.permute({0, 2, 1, 3}).is_contiguous());
+}
+
 TEST_CASE("attention with an extent of 0 is left to the three ops") {
   const auto check_empty = [](Index tq, Index tk, Index d, Index e) {
     const Sample sample{"", number({2, tq, d}, 1), number({2, tk, d}, 2), number({2, tk, e}, 3)};
@@ -144,6 +150,7 @@ TEST_CASE("fused attention leaves out what is constant, and adds up what is shar
   const Var self = scaled_dot_product_attention(leaf, leaf, leaf);
   CHECK(tape.node(cross.node()).edges().size() == 1);
   CHECK(tape.node(self.node()).edges().size() == 3);
+  CHECK(tape.node(self.node()).name() == "C");
   const Tensor seed = number({3, 4}, 3);
   MicroTape whole;
   const Var a = whole.leaf(x);
