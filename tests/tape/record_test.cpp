@@ -239,6 +239,23 @@ TEST_CASE("a rule that is const is copied to the tape, never moved") {
   }
 }
 
+TEST_CASE("a rule lies where its type may lie, whatever stands before it") {
+  static const void* volatile place;
+  struct Aligned {
+    std::max_align_t most = {};
+    Var operator()(const Var& g) const {
+      place = this;
+      return g;
+    }
+  };
+  MicroTape tape(Keep::needed);
+  for (const Shape& shape : {Shape{}, Shape{2}, Shape{2, 1}, Shape{2, 1, 3}}) {
+    const Var x = tape.leaf(Tensor::zeros(shape));
+    backward(sum(square_with(x, Aligned())));
+    CHECK(reinterpret_cast<std::uintptr_t>(place) % alignof(std::max_align_t) == 0);
+  }
+}
+
 TEST_CASE("attributes and their symbols are copied to the tape") {
   MicroTape tape;
   const Var x = tape.leaf(f64({1, 2}));
