@@ -48,9 +48,9 @@ class Matrices {
     ld_ = columns_;
     if ((right == 1 || columns_ == 1) && (rows_ == 1 || leads(down, columns_))) {
       if (rows_ > 1) ld_ = down;
-    } else if ((down == 1 || rows_ == 1) && (columns_ == 1 || leads(right, rows_))) {
+    } else if ((down == 1 || rows_ == 1) && leads(right, rows_)) {
       stored_ = Transpose::yes;
-      ld_ = columns_ > 1 ? right : rows_;
+      ld_ = right;
     } else {
       copy_ = copy(x);
     }
