@@ -2,8 +2,9 @@
 
 namespace microtape {
 
-/// How many threads the kernels use, the calling one included. At first: what the environment has as
-/// MICROTAPE_NUM_THREADS, or else as many as the machine has processors. No result depends on it.
+/// How many threads the kernels use, the calling one included. At first: what the environment has
+/// as MICROTAPE_NUM_THREADS, or else as many as the machine has processors. No result depends on
+/// it.
 /// @throws ValueError if MICROTAPE_NUM_THREADS is no number from 1 to 1024; large computations then
 ///         throw it, too
 int num_threads();

@@ -134,17 +134,16 @@ def compare_gpt(folder, rounds):
 
 
 def measure_steps(folder, rounds):
-    """What each step buys: pairs of benchmarks, with it and without."""
-    ratios = {}
-    for _ in range(rounds):
-        found = google(folder / "benchmark_steps", "/", 0.2, ONE_THREAD)
-        for name in found:
-            step, _, kind = name.partition("/")
-            if kind == "with":
-                ratios.setdefault(step, Ratios()).add(
-                    found[name]["real_time"], found[f"{step}/without"]["real_time"])
-    return ["| step | time with it / without |", "|---|---|",
-            *(f"| {step} | {ratio} |" for step, ratio in ratios.items())]
+    """What each step buys: pairs of benchmarks, with it and without, close together in time."""
+    names = run([folder / "benchmark_steps", "--benchmark_list_tests"]).splitlines()
+    lines = ["| step | time with it / without |", "|---|---|"]
+    for step in dict.fromkeys(name.split("/")[0] for name in names):
+        ratio = Ratios()
+        for _ in range(3 * rounds):
+            found = google(folder / "benchmark_steps", f"^{step}/", 0.1, ONE_THREAD)
+            ratio.add(*(found[f"{step}/{kind}"]["real_time"] for kind in ("with", "without")))
+        lines.append(f"| {step} | {ratio} |")
+    return lines
 
 
 def measure_alone(folder):
