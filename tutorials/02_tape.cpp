@@ -41,18 +41,24 @@ Dual pow(Dual x, double n) {
 // --- the computation
 // --------------------------------------------------------------------------------
 
-/// As in micrograd's README; for Vars it is written on their tape.
+/// As in micrograd's README. What two operands compute is named first: C++ leaves open which of two
+/// is computed first, but a tape has one order.
 template <class Number>
 Number g_of(const Number& a, const Number& b) {
   Number c = a + b;
-  Number d = a * b + pow(b, 3);
+  const Number product = a * b, cube = pow(b, 3);
+  Number d = product + cube;
   c = c + (c + 1.0);
-  c = c + ((c + 1.0) + (-a));
-  d = d + (2.0 * d + relu(b + a));
-  d = d + (3.0 * d + relu(b - a));
+  const Number above = c + 1.0, below = -a;
+  c = c + (above + below);
+  const Number twice = 2.0 * d, sum = relu(b + a);
+  d = d + (twice + sum);
+  const Number thrice = 3.0 * d, difference = relu(b - a);
+  d = d + (thrice + difference);
   const Number e = c - d;
   const Number f = pow(e, 2);
-  return 0.5 * f + 10.0 / f;
+  const Number half = 0.5 * f, inverse = 10.0 / f;
+  return half + inverse;
 }
 
 constexpr double kA = -4, kB = 2;
