@@ -13,9 +13,8 @@ namespace microtape {
 
 /// How many handles share a block; the first is counted from the start.
 ///
-/// An atomic step costs as much as all else that copying a handle does. So it is left out where
-/// nobody can interfere: while the process has one thread (std::shared_ptr does the same), and at
-/// the last handle.
+/// Atomic steps are slow. They are left out where nobody can interfere: while the process has one
+/// thread (std::shared_ptr does the same), and at the last handle.
 class ReferenceCount {
  public:
   void add() {

@@ -120,8 +120,12 @@ class Workers {
     }
     region.run_pieces();
     is_open_ = false;
-    for (int turns = 0; guests_ > 0; ++turns)
-      if (turns > 10'000) std::this_thread::yield();
+    // Most are done at once; to yield sooner would be to leave the core to a stranger.
+    for (int patience = 10'000; guests_ > 0;)
+      if (patience > 0)
+        --patience;
+      else
+        std::this_thread::yield();
   }
 
  private:

@@ -76,7 +76,7 @@ class Cascade {
   std::array<T, kLevels* static_cast<std::size_t>(kWidth)> partials_;  // set level by level
 };
 
-/// Folds value(0) .. value(m - 1), 1 <= m <= kBlock.
+/// Folds value(0) .. value(m - 1), each called once; 1 <= m <= kBlock.
 template <class T, class Op, class Value>
 T fold_block(Index m, Value value) {
   if (m < kLanes) {
@@ -96,7 +96,7 @@ T fold_block(Index m, Value value) {
   return lane[0];
 }
 
-/// Folds value(0) .. value(n - 1), n >= 1.
+/// Folds value(0) .. value(n - 1), each called once; n >= 1.
 template <class T, class Op, class Value>
 T fold_values(Index n, Value value) {
   if (n <= kBlock) return fold_block<T, Op>(n, value);

@@ -34,7 +34,7 @@ void large_from_pool(benchmark::State& state) {
   }
 }
 void large_from_malloc(benchmark::State& state) {
-  // What malloc does with blocks of this size until it has learned otherwise: new pages each time.
+  // An aligned block of this size from the C library: new pages each time.
   for (auto _ : state) {
     void* block = std::aligned_alloc(4096, kLarge);
     touch(block);

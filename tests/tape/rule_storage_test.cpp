@@ -1,6 +1,5 @@
 // Where a tape keeps rules and attributes, and for how long.
 
-#include <microtape/core/kernels/elementwise.hpp>
 #include <microtape/tape/ops.hpp>
 #include <microtape/tape/record.hpp>
 
@@ -9,19 +8,6 @@
 
 using namespace microtape;
 using namespace microtape::testing;
-
-namespace {
-
-/// x^2 with a rule that is any function of g and x.
-template <class Rule>
-Var square_with(const Var& x, Rule rule) {
-  return record({"square", "@x^{2}"}, [&] { return kernels::mul(x.value(), x.value()); },
-      {
-          {"x", x, R"(2 @g \odot @x)", std::move(rule)},
-      });
-}
-
-}  // namespace
 
 TEST_CASE("rules live as long as their node, once each, and only where an adjoint flows") {
   CHECK(Counted::alive == 0);
@@ -70,7 +56,7 @@ TEST_CASE("a rule lies where its type may lie, whatever stands before it") {
   MicroTape tape(Keep::needed);
   for (const Shape& shape : {Shape{}, Shape{2}, Shape{2, 1}, Shape{2, 1, 3}}) {
     const Var x = tape.leaf(Tensor::zeros(shape));
-    backward(sum(square_with(x, Aligned())));
+    backward(sum(record({"mine", "@x"}, [&] { return x.value(); }, {{"x", x, "@g", Aligned()}})));
     CHECK(reinterpret_cast<std::uintptr_t>(place) % alignof(std::max_align_t) == 0);
   }
 }
