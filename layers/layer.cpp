@@ -170,11 +170,9 @@ void Layer::load_state_dict(const TensorMap& given) {
     parameter.mutable_value() = state.at(name).contiguous();
 }
 
-void Layer::save_safetensors(const std::filesystem::path& path) {
-  write_safetensors(path, state_dict());
-}
+void Layer::save_safetensors(const std::string& path) { write_safetensors(path, state_dict()); }
 
-void Layer::load_safetensors(const std::filesystem::path& path) {
+void Layer::load_safetensors(const std::string& path) {
   load_state_dict(read_safetensors(path).tensors);
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -85,9 +84,9 @@ class Layer {
   ///         fit
   void load_state_dict(const TensorMap& state);
   /// state_dict() as a file. @throws FileError
-  void save_safetensors(const std::filesystem::path& path);
+  void save_safetensors(const std::string& path);
   /// load_state_dict() from a file. @throws FileError, and as load_state_dict()
-  void load_safetensors(const std::filesystem::path& path);
+  void load_safetensors(const std::string& path);
 
  protected:
   Layer(const LayerOptions& options, std::string_view kind);

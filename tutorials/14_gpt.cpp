@@ -7,6 +7,7 @@
 // Every step: fill the tape, sweep it backwards, clear it, and change the parameters.
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cerrno>
+#include <filesystem>
 #include <random>
 #include <system_error>
 #include <utility>

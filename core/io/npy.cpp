@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <filesystem>
 #include <vector>
 
 #include <microtape/core/format.hpp>
@@ -71,7 +72,7 @@ Tensor read_numbers(InputFile& file, const npy::Type& type, const Shape& shape) 
 
 }  // namespace
 
-Tensor read_npy(const fs::path& path) {
+Tensor read_npy(const std::string& path) {
   InputFile file("read_npy", path);
   const npy::Header header = npy::read_header(file);
 
@@ -91,7 +92,7 @@ Tensor read_npy(const fs::path& path) {
   return read_numbers(file, header.type, Shape(extents)).permute(order).contiguous();
 }
 
-void write_npy(const fs::path& path, const Tensor& tensor) {
+void write_npy(const std::string& path, const Tensor& tensor) {
   const std::string header = npy::header_bytes(tensor.dtype(), tensor.shape());
   Replacement file("write_npy", path);
   file.write(header.data(), header.size());

@@ -1,5 +1,6 @@
 #include <microtape/core/io/safetensors.hpp>
 
+#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -32,7 +33,7 @@ std::vector<safetensors::Entry> lay_out(const TensorMap& tensors) {
 
 }  // namespace
 
-Safetensors read_safetensors(const fs::path& path) {
+Safetensors read_safetensors(const std::string& path) {
   // Check each length against the size of the file before anything is allocated for it.
   InputFile file("read_safetensors", path);
   if (file.size() < kLengthBytes)
@@ -62,7 +63,8 @@ Safetensors read_safetensors(const fs::path& path) {
   return out;
 }
 
-void write_safetensors(const fs::path& path, const TensorMap& tensors, const Metadata& metadata) {
+void write_safetensors(
+    const std::string& path, const TensorMap& tensors, const Metadata& metadata) {
   const safetensors::Header header{lay_out(tensors), metadata};
   const std::string text = safetensors::header_text(header);
   const std::uint64_t length = text.size();

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <string>
 
@@ -26,13 +25,13 @@ struct Safetensors {
 ///         unknown dtype, a shape that overflows, offsets that overlap, leave gaps or do not fit
 ///         the shape, a name that stands twice
 /// Source: https://github.com/huggingface/safetensors, README, "Format".
-Safetensors read_safetensors(const std::filesystem::path& path);
+Safetensors read_safetensors(const std::string& path);
 
 /// Writes such a file: to a temporary one beside it, which is then renamed, so that a failure
 /// leaves what was there before.
 /// @throws FileError that names the path; ValueError if a name or a text is not UTF-8, or a tensor
 ///         is named "__metadata__"
 void write_safetensors(
-    const std::filesystem::path& path, const TensorMap& tensors, const Metadata& metadata = {});
+    const std::string& path, const TensorMap& tensors, const Metadata& metadata = {});
 
 }  // namespace microtape

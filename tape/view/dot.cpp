@@ -133,7 +133,7 @@ std::string to_dot(const MicroTape& tape, const Sweep* sweep, const GraphOptions
   return dot::with_prefix(Printer(tape, sweep, options).str(), options.id_prefix);
 }
 
-void write_dot(const std::filesystem::path& path, const MicroTape& tape, const Sweep* sweep,
+void write_dot(const std::string& path, const MicroTape& tape, const Sweep* sweep,
     const GraphOptions& options) {
   write_text("write_dot", path, to_dot(tape, sweep, options));
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <string>
 
 #include <microtape/tape/backward.hpp>
@@ -26,7 +25,7 @@ std::string to_dot(
 
 /// to_dot() as a file, which replaces one that was there.
 /// @throws FileError if it cannot be written
-void write_dot(const std::filesystem::path& path, const MicroTape& tape,
-    const Sweep* sweep = nullptr, const GraphOptions& options = {});
+void write_dot(const std::string& path, const MicroTape& tape, const Sweep* sweep = nullptr,
+    const GraphOptions& options = {});
 
 }  // namespace microtape

@@ -218,7 +218,7 @@ std::string to_json(const MicroTape& tape, const Sweep* sweep, const JsonOptions
   return Printer(tape, sweep, options).str();
 }
 
-void write_json(const std::filesystem::path& path, const MicroTape& tape, const Sweep* sweep,
+void write_json(const std::string& path, const MicroTape& tape, const Sweep* sweep,
     const JsonOptions& options) {
   write_text("write_json", path, to_json(tape, sweep, options));
 }

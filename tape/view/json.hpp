@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <span>
 #include <string>
 
@@ -30,7 +29,7 @@ std::string to_json(
 
 /// to_json() as a file, which replaces one that was there.
 /// @throws FileError if it cannot be written; ValueError as above
-void write_json(const std::filesystem::path& path, const MicroTape& tape,
-    const Sweep* sweep = nullptr, const JsonOptions& options = {});
+void write_json(const std::string& path, const MicroTape& tape, const Sweep* sweep = nullptr,
+    const JsonOptions& options = {});
 
 }  // namespace microtape

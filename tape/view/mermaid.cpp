@@ -139,7 +139,7 @@ std::string to_mermaid(const MicroTape& tape, const Sweep* sweep, const GraphOpt
   return Printer(tape, sweep, options).str();
 }
 
-void write_mermaid(const std::filesystem::path& path, const MicroTape& tape, const Sweep* sweep,
+void write_mermaid(const std::string& path, const MicroTape& tape, const Sweep* sweep,
     const GraphOptions& options) {
   write_text("write_mermaid", path, to_mermaid(tape, sweep, options));
 }

@@ -129,8 +129,8 @@ std::string to_html(const MicroTape& tape, const Var& y, const HtmlOptions& opti
                 {"@PAGE@", embeddable(player_data(tape, y, steps, options, graphs, most))}}});
 }
 
-void write_html(const std::filesystem::path& path, const MicroTape& tape, const Var& y,
-    const HtmlOptions& options) {
+void write_html(
+    const std::string& path, const MicroTape& tape, const Var& y, const HtmlOptions& options) {
   write_text("write_html", path, to_html(tape, y, options));
 }
 

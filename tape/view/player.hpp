@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -46,7 +45,7 @@ std::string to_html(const MicroTape& tape, const Var& y, const HtmlOptions& opti
 
 /// to_html() as a file, which replaces one that was there.
 /// @throws as to_html(); FileError if the file cannot be written
-void write_html(const std::filesystem::path& path, const MicroTape& tape, const Var& y,
-    const HtmlOptions& options = {});
+void write_html(
+    const std::string& path, const MicroTape& tape, const Var& y, const HtmlOptions& options = {});
 
 }  // namespace microtape

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <thread>
 
@@ -133,7 +134,7 @@ void check_size(const std::string& op, const MicroTape& tape, const GraphOptions
 constexpr const char* kTextOfTape = "to_dot() is the graph as text";
 
 /// Writes the graph beside the picture-to-be. @return where, for messages
-std::string write_graph(const std::filesystem::path& path, const std::string& dot) {
+std::string write_graph(const std::string& path, const std::string& dot) {
   std::filesystem::path beside = path;
   beside.replace_extension(".dot");
   if (beside == path)
@@ -154,12 +155,12 @@ std::string to_svg(const MicroTape& tape, const Sweep* sweep, const GraphOptions
   return laid_out("to_svg", to_dot(tape, sweep, options), kTextOfTape);
 }
 
-void write_svg(const std::filesystem::path& path, const std::string& dot) {
+void write_svg(const std::string& path, const std::string& dot) {
   const std::string graph = write_graph(path, dot);
   write_text("write_svg", path, laid_out("write_svg", dot, graph));
 }
 
-void write_svg(const std::filesystem::path& path, const MicroTape& tape, const Sweep* sweep,
+void write_svg(const std::string& path, const MicroTape& tape, const Sweep* sweep,
     const GraphOptions& options) {
   const std::string dot = to_dot(tape, sweep, options), graph = write_graph(path, dot);
   check_size("write_svg", tape, options, graph);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <string>
 
 #include <microtape/tape/backward.hpp>
@@ -24,9 +23,9 @@ std::string to_svg(
 /// with .dot in place of the extension, and stays if the picture fails.
 /// @throws FileError if a file cannot be written, and as to_svg(); ValueError if the extension is
 ///         .dot itself
-void write_svg(const std::filesystem::path& path, const std::string& dot);
+void write_svg(const std::string& path, const std::string& dot);
 /// @throws FileError, ValueError as above, and as to_svg()
-void write_svg(const std::filesystem::path& path, const MicroTape& tape,
-    const Sweep* sweep = nullptr, const GraphOptions& options = {});
+void write_svg(const std::string& path, const MicroTape& tape, const Sweep* sweep = nullptr,
+    const GraphOptions& options = {});
 
 }  // namespace microtape

@@ -1,5 +1,7 @@
 // Cases B of cases.json: broadcasting, empty and strange shapes, axes, views.
 
+#include <filesystem>
+
 #include <microtape/layers/linear.hpp>
 #include <microtape/tape/ops.hpp>
 

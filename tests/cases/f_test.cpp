@@ -1,5 +1,7 @@
 // Cases F of cases.json: files that are hostile, and files with names that are hard to say.
 
+#include <filesystem>
+
 #include <microtape/core/io/npy.hpp>
 #include <microtape/tape/ops.hpp>
 #include <microtape/tape/view/svg.hpp>

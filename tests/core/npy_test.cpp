@@ -1,4 +1,5 @@
 #include <bit>
+#include <filesystem>
 #include <limits>
 
 #include <microtape/core/error.hpp>

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <filesystem>
+
 #include <microtape/core/io/npy.hpp>
 #include <microtape/core/io/safetensors.hpp>
 

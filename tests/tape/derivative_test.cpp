@@ -1,5 +1,6 @@
 // Every row of the derivative table, in every way in which it can be computed.
 
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <regex>

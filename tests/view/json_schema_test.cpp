@@ -1,4 +1,5 @@
 #include <cstdlib>
+#include <filesystem>
 
 #include <microtape/layers/transformer.hpp>
 #include <microtape/tape/checkpoint.hpp>

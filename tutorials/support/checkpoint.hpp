@@ -4,6 +4,7 @@
 // what it was started with. A run that is loaded goes on to the bit.
 
 #include <array>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <utility>

@@ -2,6 +2,8 @@
 
 // A GPT, the text it reads, and a step of its training.
 
+#include <filesystem>
+
 #include <microtape/layers/optim/optimizer.hpp>
 #include <microtape/layers/transformer.hpp>
 
