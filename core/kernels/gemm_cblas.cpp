@@ -2,6 +2,8 @@
 
 #include <microtape/core/kernels/gemm.hpp>
 
+#include <algorithm>
+#include <iterator>
 #include <mutex>
 
 #include <cblas.h>
@@ -14,6 +16,21 @@ CBLAS_TRANSPOSE cblas(Transpose transpose) {
 }
 
 int cblas(Index extent) { return static_cast<int>(extent); }
+
+constexpr Index kFewNumbers = 1024;
+
+/// b [n, k] -> b^T [k, n] without gaps, four rows at a time.
+void transpose(const float* b, Index n, Index k, Index ldb, float* out) {
+  Index j = 0;
+  for (; j + 4 <= n; j += 4)
+    for (Index p = 0; p < k; ++p) {
+      const float* x = b + j * ldb + p;
+      const float four[] = {x[0], x[ldb], x[2 * ldb], x[3 * ldb]};
+      std::copy(std::begin(four), std::end(four), out + p * n + j);
+    }
+  for (; j < n; ++j)
+    for (Index p = 0; p < k; ++p) out[p * n + j] = b[j * ldb + p];
+}
 
 #ifdef MICROTAPE_OPENBLAS
 
@@ -63,6 +80,12 @@ bool gemm_is_reentrant() { return true; }
 
 void gemm(Transpose transpose_a, Transpose transpose_b, Index m, Index n, Index k, float alpha,
     const float* a, Index lda, const float* b, Index ldb, float* c, Index ldc) {
+  // OpenBLAS is quick at small products, but not at A B^T: there B is transposed first.
+  float turned[kFewNumbers];
+  if (transpose_a == Transpose::no && transpose_b == Transpose::yes && n * k <= kFewNumbers) {
+    transpose(b, n, k, ldb, turned);
+    transpose_b = Transpose::no, b = turned, ldb = n;
+  }
   cblas_sgemm(CblasRowMajor, cblas(transpose_a), cblas(transpose_b), cblas(m), cblas(n), cblas(k),
       alpha, a, cblas(lda), b, cblas(ldb), 0, c, cblas(ldc));
 }
