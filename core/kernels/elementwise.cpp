@@ -23,30 +23,24 @@ namespace {
 template <class F>
 Tensor map(std::string_view op, const Tensor& x, F f) {
   require_floating(op, "x", x);
-  return with_floating_type(x.dtype(), [&]<class T>() {
-    Tensor y = Tensor::uninitialized_like(x);
+  const Tensor source = x.contiguous();
+  Tensor y = Tensor::uninitialized_like(source);
+  with_floating_type(x.dtype(), [&]<class T>() {
     T* out = y.mutable_data<T>().data();
-    const T* in = first<T>(x);
-    if (x.is_contiguous()) {
-      parallel_ranges(y.size(), kParallelElements, [=](Index i, Index end) {
-        for (; i < end; ++i) out[i] = f(in[i]);
-      });
-      return y;
-    }
-    Nest<1> nest(x.shape(), {x.strides()});
-    const Loop<1> row = nest.pop();
-    nest.for_each([&](const Steps<1>& at) {
-      for (Index i = 0; i < row.extent; ++i) out[i] = f(in[at[0] + i * row.steps[0]]);
-      out += row.extent;
+    const T* in = first<T>(source);
+    parallel_ranges(y.size(), kParallelElements, [=](Index i, Index end) {
+      for (; i < end; ++i) out[i] = f(in[i]);
     });
-    return y;
   });
+  return y;
 }
 
 /// out[i] = f(a[i], b[i]) for a row. The steps that come up get a loop of their own, in which the
-/// compiler sees that the elements lie together, or that one operand stays.
+/// compiler sees that the elements lie together, or that one operand stays. Not inlined: that would
+/// repeat all of them wherever a row is taken.
 template <class T, class F>
-void zip_row(T* out, Index n, const T* a, Index a_step, const T* b, Index b_step, F f) {
+[[gnu::noinline]] void zip_row(
+    T* out, Index n, const T* a, Index a_step, const T* b, Index b_step, F f) {
   if (a_step == 1 && b_step == 1) {
     for (Index i = 0; i < n; ++i) out[i] = f(a[i], b[i]);
   } else if (a_step == 1 && b_step == 0) {
@@ -65,17 +59,15 @@ template <class F>
 Tensor zip(std::string_view op, const Tensor& a, const Tensor& b, F f) {
   require_same_floating(op, "a", a, "b", b);
   if (!a.has_shape_of(b)) fail_shapes(op, "a", a, "b", b);
-  return with_floating_type(a.dtype(), [&]<class T>() {
-    Tensor y = Tensor::uninitialized_like(a);
+  Tensor y = Tensor::uninitialized_like(a);
+  with_floating_type(a.dtype(), [&]<class T>() {
     T* out = y.mutable_data<T>().data();
     const T* left = first<T>(a);
     const T* right = first<T>(b);
-    if (a.is_contiguous() && b.is_contiguous()) {
-      parallel_ranges(y.size(), kParallelElements, [=](Index i, Index end) {
-        for (; i < end; ++i) out[i] = f(left[i], right[i]);
+    if (a.is_contiguous() && b.is_contiguous())
+      return parallel_ranges(y.size(), kParallelElements, [=](Index from, Index end) {
+        zip_row(out + from, end - from, left + from, 1, right + from, 1, f);
       });
-      return y;
-    }
     Nest<2> nest(a.shape(), {a.strides(), b.strides()});
     const Loop<2> row = nest.pop();
     const Index grain = std::max(kParallelElements / row.extent, Index{1});
@@ -86,8 +78,8 @@ Tensor zip(std::string_view op, const Tensor& a, const Tensor& b, F f) {
         to += row.extent;
       });
     });
-    return y;
   });
+  return y;
 }
 
 }  // namespace
@@ -234,8 +226,8 @@ Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b) {
   require_same_floating("where", "a", a, "b", b);
   if (!a.has_shape_of(b)) fail_shapes("where", "a", a, "b", b);
   if (!mask.has_shape_of(a)) fail_shapes("where", "mask", mask, "a", a);
-  return with_floating_type(a.dtype(), [&]<class T>() {
-    Tensor y = Tensor::uninitialized_like(a);
+  Tensor y = Tensor::uninitialized_like(a);
+  with_floating_type(a.dtype(), [&]<class T>() {
     T* out = y.mutable_data<T>().data();
     Nest<3> nest(a.shape(), {mask.strides(), a.strides(), b.strides()});
     const Loop<3> row = nest.pop();
@@ -247,8 +239,8 @@ Tensor where(const Tensor& mask, const Tensor& a, const Tensor& b) {
         out[i] = chooses[i * row.steps[0]] != 0 ? left[i * row.steps[1]] : right[i * row.steps[2]];
       out += row.extent;
     });
-    return y;
   });
+  return y;
 }
 
 }  // namespace microtape::kernels
