@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Everything that CI checks: ./tests/run.sh [--slow]; --slow adds the tests in *_slow_test.cpp, all
-# tests under ThreadSanitizer and with oneDNN's products, ten minutes of fuzzing a format, and the
-# benchmarks in full. Ends with a line for each part: what it was, whether it passed, how long it took.
+# Everything that CI checks: ./tests/run.sh [--slow]; --slow adds the tests with the label slow, the
+# tutorials with sanitizers, all tests under ThreadSanitizer and with oneDNN's products, ten minutes
+# of fuzzing a format, and the benchmarks in full. Ends with a line for each part: what it was,
+# whether it passed, how long it took.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source cmake/setup.sh
@@ -102,11 +103,11 @@ first_of() {
 
 part "./tutorials/start.sh; release: all tests, also those of the installation" start_and_test
 part "the player in Chromium" drive_player
-# Benchmarks run once, above; tutorials look the same with either matrix product.
-once=(-D CMAKE_DISABLE_FIND_PACKAGE_benchmark=ON)
-part "address and undefined-behaviour sanitizers" build_and_test asan "${once[@]}"
-part "reference matrix product, warnings as errors" build_and_test ci-reference "${once[@]}" \
-  -D MICROTAPE_TUTORIALS=OFF
+# Benchmarks run once, above, and tutorials there and with clang.
+once=(-D CMAKE_DISABLE_FIND_PACKAGE_benchmark=ON -D MICROTAPE_TUTORIALS=OFF)
+part "address and undefined-behaviour sanitizers" build_and_test asan "${once[@]}" \
+  -D MICROTAPE_TUTORIALS=$([ $is_slow = yes ] && echo ON || echo OFF)
+part "reference matrix product, warnings as errors" build_and_test ci-reference "${once[@]}"
 clang=$(first_of clang++-19 clang++ clang++-18 clang++-17)
 if [ -n "$clang" ]; then
   part "$clang, warnings as errors" build_and_test ci-clang -D CMAKE_CXX_COMPILER="$clang"
@@ -115,9 +116,9 @@ if has_fuzzer; then
   part "$fuzz_seconds seconds of fuzzing for each format of files" ./tests/fuzz/run.sh "$fuzz_seconds"
 fi
 if [ $is_slow = yes ]; then
-  part "ThreadSanitizer" build_and_test tsan "${once[@]}" -D MICROTAPE_TUTORIALS=OFF
+  part "ThreadSanitizer" build_and_test tsan "${once[@]}"
   if has_header oneapi/dnnl/dnnl.h; then
-    part "oneDNN" build_and_test onednn "${once[@]}" -D MICROTAPE_TUTORIALS=OFF
+    part "oneDNN" build_and_test onednn "${once[@]}"
   fi
   part "benchmarks" run_benchmarks
 fi
