@@ -239,10 +239,8 @@ void MicroTape::set_name(NodeId id, std::string_view name, std::string_view late
   at(id).label_ = copy_texts(name, latex);
 }
 
-void MicroTape::clear() {
-  if (running_steps_ > 0)
-    throw TapeError("clear: a rule of this tape is running; clear it after the sweep");
-  for (NodeId id = 0; id < size_; ++id) {
+void MicroTape::drop_nodes(NodeId first) {
+  for (NodeId id = first; id < size_; ++id) {
     Node& node = at(id);
     bool joint_is_gone = false;  // its edges share it
     for (const Edge& edge : node.edges()) {
@@ -251,11 +249,17 @@ void MicroTape::clear() {
     }
     node.value_ = Tensor();
   }
+  size_ = first;
+}
+
+void MicroTape::clear() {
+  if (running_steps_ > 0)
+    throw TapeError("clear: a rule of this tape is running; clear it after the sweep");
+  drop_nodes(0);
   watched_.clear();
   draws_.clear();
   scopes_.resize(1);
   scope_ = 0;
-  size_ = 0;
   next_block_ = 0;
   cursor_ = block_end_ = nullptr;
   ++slot_->generation;

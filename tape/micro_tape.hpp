@@ -155,6 +155,8 @@ class MicroTape {
   static constexpr NodeId kChunk = 1024;
   Node& at(NodeId id) const { return chunks_[id / kChunk][id % kChunk]; }
   Node& append_node();
+  /// Takes the nodes from `first` on off the tape; no Var stands on them.
+  void drop_nodes(NodeId first);
   void* bump(std::size_t bytes);
   const char* copy_texts(std::string_view a, std::string_view b = {});
   void set_name(NodeId id, std::string_view name, std::string_view latex);

@@ -77,20 +77,26 @@ Var MicroTape::push_op(const Op& op, Tensor value, std::span<Input> inputs) {
   }
   if (!active && keep_ == Keep::needed) return Var(std::move(value), slot_, kNoNode);
 
-  // A plain input becomes a constant of the tape, so that the picture is whole. Constants come
-  // first: inputs stand before their users.
-  if (keep_ == Keep::everything)
-    for (Input& input : inputs)
-      if (input.node == kNoNode)
-        input.node = add_source(NodeKind::constant, input.var->value(), "", "").node();
+  const NodeId first = size_;
+  try {
+    // A plain input becomes a constant of the tape, so that the picture is whole. Constants come
+    // first: inputs stand before their users.
+    if (keep_ == Keep::everything)
+      for (Input& input : inputs)
+        if (input.node == kNoNode)
+          input.node = add_source(NodeKind::constant, input.var->value(), "", "").node();
 
-  Node& node = append_node();
-  node.op_ = op.name.text();
-  node.formula_ = op.formula.text();
-  node.dtype_ = dtype;
-  node.active_ = active;
-  store_attributes(node, op);
-  store_inputs(node, value, inputs);
+    Node& node = append_node();
+    node.op_ = op.name.text();
+    node.formula_ = op.formula.text();
+    node.dtype_ = dtype;
+    node.active_ = active;
+    store_attributes(node, op);
+    store_inputs(node, value, inputs);
+  } catch (...) {  // a rule that cannot be copied, or no memory
+    drop_nodes(first);
+    throw;
+  }
   return Var(std::move(value), slot_, size_ - 1);
 }
 
@@ -132,25 +138,22 @@ void MicroTape::store_inputs(Node& node, const Tensor& value, std::span<Input> i
   auto* piece = static_cast<std::byte*>(bump(before + count * sizeof(Edge) + rule_bytes));
   auto* edges = reinterpret_cast<Edge*>(piece + before);
   std::copy(extents.begin(), extents.end(), reinterpret_cast<Index*>(edges) - extents.size());
+  node.edges_ = edges;
+  node.rank_ = static_cast<std::uint8_t>(extents.size());
   RuleStore rules(piece + before + count * sizeof(Edge));
-  Edge* edge = edges;
   for (const Input& input : inputs) {
     if (keep_ == Keep::needed && !input.active) continue;
-    new (edge) Edge();
+    auto* edge = new (edges + node.edge_count_++) Edge();
     edge->name_ = input.name;
     edge->formula_ = input.formula;
     edge->input_ = input.node;
     if (input.attribute) edge->attribute_ = copy_attributes(input.attribute, 1);
     edge->position_ = static_cast<std::uint32_t>(&input - inputs.data());
     if (input.active) {
-      edge->table_ = input.rule.table;
       edge->rule_ = rules.put(input.rule);
+      edge->table_ = input.rule.table;
     }
-    ++edge;
   }
-  node.edges_ = edges;
-  node.edge_count_ = static_cast<std::uint32_t>(count);
-  node.rank_ = static_cast<std::uint8_t>(extents.size());
 }
 
 }  // namespace microtape

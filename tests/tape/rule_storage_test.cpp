@@ -44,6 +44,33 @@ TEST_CASE("a rule that is const is copied to the tape, never moved") {
   }
 }
 
+TEST_CASE("a rule that cannot be copied leaves no node and no other rule") {
+  // Bug: a node without its edges stayed on the tape.
+  struct Uncopied {
+    Counted counted;
+    Uncopied() = default;
+    Uncopied(const Uncopied& other) : counted(other.counted) { throw std::runtime_error("no"); }
+    Var operator()(const Var& g) const { return g; }
+  };
+  for (const Keep keep : {Keep::everything, Keep::needed}) {
+    MicroTape tape(keep);
+    const Var x = tape.leaf(f64(1)), plain = f64(2);
+    const auto rule = [counted = Counted()](const Var& g) { return g; };
+    const Uncopied uncopied;
+    const auto op = [&] {
+      return record({"mine", "@a + @b + @c"}, [&] { return x.value(); },
+          {{"a", x, "@g", rule}, {"b", x, "@g", uncopied}, {"c", plain, "@g", rule}});
+    };
+    CHECK_THROWS_AS(op(), std::runtime_error);
+    CHECK(tape.size() == 1);
+    CHECK(Counted::alive == 2);
+    const Var y = square(x);
+    CHECK(y.node() == 1);
+    CHECK(is(backward(y)[x], 2));
+  }
+  CHECK(Counted::alive == 0);
+}
+
 TEST_CASE("a rule lies where its type may lie, whatever stands before it") {
   static const void* volatile place;
   struct Aligned {
