@@ -17,6 +17,7 @@ namespace microtape {
 /// thread (std::shared_ptr does the same), and at the last handle.
 class ReferenceCount {
  public:
+  /// One handle more.
   void add() {
     if (has_one_thread())
       count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

@@ -14,7 +14,7 @@ namespace microtape {
 /// It holds at most eight, in place.
 class Indices {
  public:
-  static constexpr std::size_t kMax = 8;
+  static constexpr std::size_t kMax = 8;  ///< most that there can be
 
   Indices() = default;
   /// One integer, so that `sum(x, -1)` reads as it should.
@@ -35,12 +35,17 @@ class Indices {
   }
   ~Indices() = default;
 
+  /// How many there are.
   std::size_t size() const { return size_; }
+  /// Whether there are none.
   bool empty() const { return size_ == 0; }
+  /// The first, for loops over all.
   const Index* begin() const { return items_.data(); }
-  const Index* end() const { return items_.data() + size_; }
   Index* begin() { return items_.data(); }
+  /// One behind the last.
+  const Index* end() const { return items_.data() + size_; }
   Index* end() { return items_.data() + size_; }
+  /// Number i, from 0; i < size().
   Index operator[](std::size_t i) const { return items_[i]; }
   Index& operator[](std::size_t i) { return items_[i]; }
 
@@ -71,6 +76,7 @@ class Shape {
   /// @throws ShapeError as above
   explicit Shape(const Indices& extents);
 
+  /// Number of axes.
   Index rank() const { return static_cast<Index>(extents_.size()); }
 
   /// Number of elements: the product of the extents, 1 for a scalar.
@@ -80,9 +86,13 @@ class Shape {
   /// @throws IndexError if there is no such axis
   Index operator[](Index axis) const;
 
+  /// The extents as a list.
   const Indices& extents() const { return extents_; }
+  /// A shape stands where a list of integers may.
   operator const Indices&() const { return extents_; }
+  /// The first extent, for loops over all.
   const Index* begin() const { return extents_.begin(); }
+  /// One behind the last.
   const Index* end() const { return extents_.end(); }
 
   /// The same shape with another extent at `axis` (negative counts from the end).

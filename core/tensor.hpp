@@ -16,13 +16,18 @@ namespace microtape {
 /// A number, or a list of numbers of any depth: what Tensor::of takes, `{{1, 2}, {3, 4}}`.
 class Nested {
  public:
+  /// A number.
   template <class T>
     requires std::is_arithmetic_v<T>
   Nested(T number) : number_(static_cast<double>(number)) {}
+  /// A list.
   Nested(std::initializer_list<Nested> items) : items_(items), is_list_(true) {}
 
+  /// Whether it is a list.
   bool is_list() const { return is_list_; }
+  /// 0 for a list.
   double number() const { return number_; }
+  /// None for a number.
   const std::vector<Nested>& items() const { return items_; }
 
  private:
@@ -41,8 +46,10 @@ class Tensor {
  public:
   /// No value at all (as after a move); every question to it but defined() is a ValueError.
   Tensor() = default;
+  /// Copies one pointer, or moves it.
   Tensor(const Tensor& other) : header_(other.header_) { retain(); }
   Tensor(Tensor&& other) noexcept : header_(std::exchange(other.header_, nullptr)) {}
+  /// As above.
   Tensor& operator=(const Tensor& other) { return *this = Tensor(other); }
   Tensor& operator=(Tensor&& other) noexcept {
     Tensor taken(std::move(other));
@@ -85,7 +92,9 @@ class Tensor {
 
   /// Whether it has a value.
   bool defined() const { return header_ != nullptr; }
+  /// Of its numbers.
   DType dtype() const { return header().dtype; }
+  /// Its extents, outermost axis first.
   Shape shape() const;
   /// Number of axes.
   Index rank() const { return header().rank; }

@@ -47,9 +47,10 @@ class MultiHeadAttention : public Layer {
   Tensor forward(
       const Tensor& query, const Tensor& key, const Tensor& value, const Tensor* mask = nullptr);
 
-  /// dk and dv of the last backward(). If key and value came from one memory, the caller adds them.
+  /// dk of the last backward(). If key and value came from one memory, the caller adds dv to it.
   /// @throws TapeError if there was none, or it was not of cross attention
   const Tensor& grad_key_input() const { return cross_gradient(1, "grad_key_input"); }
+  /// dv of the last backward(). @throws as grad_key_input()
   const Tensor& grad_value_input() const { return cross_gradient(2, "grad_value_input"); }
 
   /// P of the last call, before dropout. -> [B, H, Tq, Tk], every row sums to 1

@@ -21,6 +21,7 @@ class Dropout : public Layer {
   Var operator()(const Var& x) override;
   std::vector<Member> members() override { return {}; }
 
+  /// The probability of 0.
   double p() const { return p_; }
 
  private:

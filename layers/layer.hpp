@@ -28,13 +28,16 @@ LayerOptions part_options(
 
 /// One parameter or one child of a layer, under its own name or another.
 struct Member {
+  /// A parameter under its own name.
   Member(const Parameter& p) : name(p.name()), parameter(p) {}
+  /// A child under its own name.
   Member(Layer& child);
+  /// A child under another name.
   Member(std::string name, Layer& child);
 
-  std::string name;
-  std::optional<Parameter> parameter;
-  Layer* layer = nullptr;
+  std::string name;                    ///< in a state_dict
+  std::optional<Parameter> parameter;  ///< if it is one
+  Layer* layer = nullptr;              ///< if it is a child
 };
 
 /// A function with parameters: `Var operator()(const Var&)` composes ops on the tape of its input.
@@ -42,7 +45,9 @@ struct Member {
 class Layer {
  public:
   virtual ~Layer() = default;
+  /// A layer moves, with its parameters; it is not copied.
   Layer(Layer&&) = default;
+  /// As above.
   Layer& operator=(Layer&&) = default;
 
   /// y = f(x), composed from ops in a scope of its own, on the tape of x (or plain, without one).
@@ -60,11 +65,14 @@ class Layer {
   /// @throws TapeError before a backward()
   const Gradients& gradients() const;
 
-  /// train(): dropout drops. eval(): it does not. Both reach all children; a new layer trains.
+  /// It and its children train: dropout drops. So does a new layer.
   void train() { set_mode(Mode::train); }
+  /// Neither it nor its children drop anything, from now on.
   void eval() { set_mode(Mode::eval); }
+  /// Whether dropout drops.
   bool is_training() const { return mode_ == Mode::train; }
 
+  /// Of its scope on a tape.
   const std::string& name() const { return name_; }
   /// Its own parameters and its children, in order.
   virtual std::vector<Member> members() = 0;
@@ -89,6 +97,7 @@ class Layer {
   void load_safetensors(const std::string& path);
 
  protected:
+  /// @param kind  its name, if the options give none: "linear"
   Layer(const LayerOptions& options, std::string_view kind);
 
   /// Opens this layer's scope on the tape of x, if there is one.

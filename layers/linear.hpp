@@ -22,7 +22,9 @@ class Linear : public Layer {
   Var operator()(const Var& x) override;
   std::vector<Member> members() override { return {weight_, bias_}; }
 
+  /// W [out, in]
   const Parameter& weight() const { return weight_; }
+  /// b [out]
   const Parameter& bias() const { return bias_; }
 
  private:

@@ -34,9 +34,9 @@ struct GptOptions {
   Index vocabulary = 256;  ///< number of tokens
   Index context = 64;      ///< most tokens in a row
   Index width = 64;        ///< numbers a token
-  Index num_heads = 4;
-  Index depth = 2;  ///< number of blocks
-  double dropout = 0;
+  Index num_heads = 4;     ///< of the attention of each block
+  Index depth = 2;         ///< number of blocks
+  double dropout = 0;      ///< of P, and of what each half of a block adds
 };
 
 /// A small GPT: tokens and positions embedded, causal blocks, a last normalization, and a head that
@@ -54,6 +54,7 @@ class Gpt : public Layer {
   Var operator()(const Var& tokens) override;
   std::vector<Member> members() override;
 
+  /// As it was made.
   const GptOptions& sizes() const { return sizes_; }
 
  private:

@@ -55,17 +55,17 @@ class Sweep {
  public:
   /// What flowed along one edge.
   struct Contribution {
-    const Edge* edge;
-    Var value;   ///< what the rule computed
+    const Edge* edge;  ///< along which
+    Var value;         ///< what the rule computed
     Var before;  ///< the input's adjoint until now; not defined if this is the first contribution
     Var after;   ///< the sum
     bool complete;  ///< whether this was the last contribution to the input's adjoint
   };
   /// What one step() did.
   struct Step {
-    NodeId node;
+    NodeId node;  ///< whose rules it applied
     Var adjoint;  ///< of the node; complete, since every user of it has been visited
-    std::vector<Contribution> contributions;
+    std::vector<Contribution> contributions;  ///< to the adjoints of its inputs, in their order
   };
 
   /// @param y     where to start: active, on a tape
@@ -75,6 +75,7 @@ class Sweep {
   ///         an infinity in it
   Sweep(const Var& y, const Var& seed, Record record = Record::no);
 
+  /// Whether there is no step left.
   bool done() const { return at_ == kNoNode; }
   /// The node whose rules the next step() applies; kNoNode when done.
   NodeId at() const { return at_; }

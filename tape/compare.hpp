@@ -9,8 +9,8 @@ namespace microtape {
 
 /// How two Tensors of one shape differ.
 struct Comparison {
-  std::string name;
-  Shape shape;
+  std::string name;      ///< as given to compare()
+  Shape shape;           ///< of both
   double max_abs = 0;    ///< the largest |a - b|
   double max_rel = 0;    ///< the largest |a - b| / (|b| + s)
   double ulps = 0;       ///< the largest distance in steps of the coarser of the two dtypes
@@ -18,7 +18,7 @@ struct Comparison {
   double actual = 0;     ///< a there
   double expected = 0;   ///< b there
   double tolerance = 0;  ///< what max_rel may be
-  bool agrees = true;
+  bool agrees = true;    ///< whether max_rel is within the tolerance
 };
 
 /// Compares a with the expected b: they agree if |a - b| <= rtol * (|b| + s) everywhere, s the

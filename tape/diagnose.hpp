@@ -31,7 +31,7 @@ struct Diagnosis {
 /// Options of diagnose.
 struct DiagnoseOptions {
   /// Of the inputs; empty: as the right op calls its operands if it takes all inputs as they are,
-  /// else x0, x1, ..
+  /// else x0, x1 and so on.
   std::vector<std::string> names = {};
 };
 

@@ -6,6 +6,7 @@
 
 namespace microtape {
 
+/// FunctionRef<R(Args...)>, below.
 template <class Signature>
 class FunctionRef;
 
@@ -13,11 +14,13 @@ class FunctionRef;
 template <class R, class... Args>
 class FunctionRef<R(Args...)> {
  public:
+  /// Refers to f, which must live as long.
   template <class F>
     requires(std::is_invocable_r_v<R, F&, Args...> &&
                 !std::is_same_v<std::remove_cvref_t<F>, FunctionRef>)
   FunctionRef(F&& f) : object_(address_of(f)), call_(&call<std::remove_reference_t<F>>) {}
 
+  /// Calls it.
   R operator()(Args... args) const { return call_(object_, std::forward<Args>(args)...); }
 
  private:

@@ -16,7 +16,7 @@ using Function = FunctionRef<Var(std::span<const Var> x)>;
 
 /// A value, and how it changes along a direction.
 struct Tangent {
-  Tensor value;
+  Tensor value;    ///< f(x)
   Tensor tangent;  ///< of the value's shape
 };
 

@@ -30,6 +30,7 @@ struct GradcheckReport {
   std::vector<std::string> notes;
   bool cut = false;  ///< right at order 1, wrong at order 2: some rule does not compute in Vars
 
+  /// Whether nothing disagrees.
   bool passed() const { return wrong == 0; }
   /// One line if all is well; else a line for each failure, the notes, and a hint.
   std::string str() const;

@@ -21,15 +21,16 @@ enum class Check : std::uint8_t { nothing, finite };
 
 /// A named part of a computation; nodes know which they were computed in.
 struct ScopeInfo {
-  std::string name;
-  std::string formula;  ///< what the whole computes: `\operatorname{heads}(@x)`; may be empty
-  std::string rule;     ///< the adjoint of x, from @g: `\operatorname{merge}(@g)`; may be empty
-  std::uint32_t parent;
+  std::string name;      ///< its own, without those around it
+  std::string formula;   ///< what the whole computes: `\operatorname{heads}(@x)`; may be empty
+  std::string rule;      ///< the adjoint of x, from `@g`: `\operatorname{merge}(@g)`; may be empty
+  std::uint32_t parent;  ///< the scope around it
 };
 
 /// Takes the time for Keep::everything tapes; for others it stands still, and costs nothing.
 class Stopwatch {
  public:
+  /// Starts. @param tape  may be null
   explicit Stopwatch(const MicroTape* tape);
   /// Since it was made; 0 if it stands still.
   float seconds() const { return start_ == 0 ? 0 : elapsed(); }
@@ -43,6 +44,7 @@ class Stopwatch {
 /// Opens a scope of a tape for as long as it lives.
 class [[nodiscard]] Scope {
  public:
+  /// The other one closes nothing any more.
   Scope(Scope&& other) noexcept
       : slot_(std::exchange(other.slot_, nullptr)),
         generation_(other.generation_),
@@ -67,6 +69,7 @@ class MicroTape {
  public:
   /// An empty tape.
   explicit MicroTape(Keep keep = Keep::everything, Check check = Check::nothing);
+  /// An empty Keep::everything tape that checks.
   explicit MicroTape(Check check) : MicroTape(Keep::everything, check) {}
   MicroTape(const MicroTape&) = delete;  // Vars point at it
   MicroTape& operator=(const MicroTape&) = delete;
@@ -117,17 +120,20 @@ class MicroTape {
 
   /// `for (const Node& node : tape.nodes())`, in the order of computation.
   class Nodes;
+  /// All nodes.
   Nodes nodes() const;
 
-  /// The parameters that were watched, with their leaves.
+  /// A parameter that was watched.
   struct Watched {
-    Parameter parameter;
-    Var var;
+    Parameter parameter;  ///< the one that outlives the tape
+    Var var;              ///< its leaf
   };
+  /// All that were watched, in order.
   const std::vector<Watched>& watched() const { return watched_; }
 
-  /// What it keeps, and what it checks: as it was made.
+  /// What it keeps, as it was made.
   Keep keep() const { return keep_; }
+  /// What it checks, as it was made.
   Check check() const { return check_; }
   /// Whether ops are being written down; not while a Record::no sweep runs the rules.
   bool is_recording() const { return recording_; }
@@ -198,21 +204,31 @@ inline Stopwatch::Stopwatch(const MicroTape* tape)
 /// The nodes of a tape as a range.
 class MicroTape::Nodes {
  public:
+  /// What `for` moves along.
   class Iterator {
    public:
+    /// At a node.
     Iterator(const MicroTape* tape, NodeId id) : tape_(tape), id_(id) {}
+    /// That node.
     const Node& operator*() const { return tape_->node(id_); }
+    /// Moves to the next.
     Iterator& operator++() { return ++id_, *this; }
+    /// Whether the two are at different nodes.
     bool operator!=(const Iterator& other) const { return id_ != other.id_; }
 
    private:
     const MicroTape* tape_;
     NodeId id_;
   };
+  /// Those of a tape, which must live as long.
   explicit Nodes(const MicroTape* tape) : tape_(tape) {}
+  /// At the first node.
   Iterator begin() const { return {tape_, 0}; }
+  /// Behind the last.
   Iterator end() const { return {tape_, tape_->size()}; }
+  /// How many there are.
   NodeId size() const { return tape_->size(); }
+  /// As MicroTape::node().
   const Node& operator[](NodeId id) const { return tape_->node(id); }
 
  private:

@@ -18,7 +18,9 @@ struct Op;
 /// Text that lives as long as the program: only a string literal converts to it.
 class Literal {
  public:
+  /// From a string literal, which the compiler sees to.
   consteval Literal(const char* text) : text_(text) {}
+  /// The characters, up to a zero.
   const char* text() const { return text_; }
 
  private:
@@ -30,8 +32,10 @@ class Literal {
 /// record() returns; the tape copies both.
 class Attribute {
  public:
+  /// A number. @param latex  how the textbook writes it
   Attribute(Literal attribute_name, double value, const char* latex = "")
       : name_(attribute_name.text()), symbol_(latex), number_(value) {}
+  /// A list of integers.
   Attribute(Literal attribute_name, const Indices& values)
       : name_(attribute_name.text()),
         list_(values.begin()),
@@ -40,11 +44,13 @@ class Attribute {
   /// A list has a name of its own, so that it lives on.
   Attribute(Literal attribute_name, const Indices&& values) = delete;
 
+  /// The name that formulas use for it, without the `@`.
   std::string_view name() const { return name_; }
   /// 0 for a list.
   double number() const { return is_list_ ? 0 : number_; }
   /// How the textbook writes the number, in LaTeX; may be empty.
   std::string_view symbol() const { return symbol_; }
+  /// Whether it is a list of integers, not a number.
   bool is_list() const { return is_list_; }
   /// Empty for a number.
   Indices list() const {
@@ -66,7 +72,7 @@ class Attribute {
 /// A contribution to the adjoint of one input of an op, computed by a rule that serves several.
 struct Part {
   std::size_t input;  ///< its number in the list of inputs
-  Var value;
+  Var value;          ///< of that input's shape
 };
 
 /// How to run and destroy a rule whose type has been forgotten. One that captures nothing has no
@@ -75,8 +81,8 @@ struct RuleTable {
   Var (*call)(void* rule, Var&& g, const Var& y);                      ///< null for a joint rule
   std::vector<Part> (*call_joint)(void* rule, Var&& g, const Var& y);  ///< null for the others
   void (*destroy)(void* rule);  ///< null if there is nothing to do
-  std::uint32_t size;
-  bool wants_y;
+  std::uint32_t size;           ///< in bytes
+  bool wants_y;                 ///< whether it takes the value of the node
 };
 
 /// One input of a node, with the rule that carries an adjoint back to it.
@@ -134,8 +140,9 @@ class Node {
   std::string_view op() const { return op_; }
   /// The right side of y = ..., with `@name` for inputs and attributes; empty if no op made it.
   std::string_view formula() const { return formula_; }
-  /// The user's name for it, and how LaTeX writes that; empty if there is none.
+  /// The user's name for it; empty if there is none.
   std::string_view name() const { return label_; }
+  /// How LaTeX writes the name.
   std::string_view latex() const {
     const std::string_view latex(label_ + name().size() + 1);
     return latex.empty() ? name() : latex;
@@ -144,6 +151,7 @@ class Node {
   Shape shape() const {
     return value_.defined() ? value_.shape() : Shape(Indices(extents_without_value()));
   }
+  /// Of the value, whether it was kept or not.
   DType dtype() const { return dtype_; }
   /// shape() == other.shape(), without making either.
   bool has_shape_of(const Tensor& other) const {
@@ -156,12 +164,14 @@ class Node {
   bool is_backward() const { return backward_; }
   /// A Keep::needed tape keeps a value only if a rule takes it.
   bool has_value() const { return value_.defined(); }
+  /// What was computed; not defined unless has_value().
   const Tensor& value() const { return value_; }
   /// The scope it was computed in; an index into MicroTape::scopes(), 0 is the outermost.
   std::uint32_t scope() const { return scope_; }
-  /// How long the forward computation took, in seconds, and all rules in all sweeps so far. Only a
-  /// Keep::everything tape takes the time.
+  /// How long the forward computation took, in seconds. Only a Keep::everything tape takes the
+  /// time.
   float forward_seconds() const { return forward_seconds_; }
+  /// How long its rules took in all sweeps so far, in seconds; on such a tape.
   float backward_seconds() const { return backward_seconds_; }
   /// Its inputs, in the op's order; on a Keep::needed tape only those that carry an adjoint.
   std::span<const Edge> edges() const { return {edges_, edge_count_}; }

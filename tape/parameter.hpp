@@ -18,12 +18,17 @@ class Parameter {
   Parameter(std::string name, Tensor value, std::string symbol = "")
       : state_(
             std::make_shared<State>(State{std::move(name), std::move(symbol), std::move(value)})) {}
-  // A move is a copy, so that no handle is ever empty: a layer that was moved from still works.
+  /// Another handle. A move is a copy, so that no handle is ever empty: a layer that was moved from
+  /// still works.
   Parameter(const Parameter&) = default;
+  /// As above.
   Parameter& operator=(const Parameter&) = default;
 
+  /// In its layer: "weight".
   const std::string& name() const { return state_->name; }
+  /// On a tape: "W_Q".
   const std::string& symbol() const { return state_->symbol.empty() ? name() : state_->symbol; }
+  /// What training has made of it so far.
   const Tensor& value() const { return state_->value; }
 
   /// The value, to be changed in place by an optimizer: after backward and tape.clear(). A tape

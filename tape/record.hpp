@@ -14,9 +14,9 @@ namespace microtape {
 /// What an op is called, what it computes (the right side of y = ..., `@name` for inputs and
 /// attributes), and its fixed arguments.
 struct Op {
-  Literal name;
-  Literal formula;
-  std::initializer_list<Attribute> attributes = {};
+  Literal name;                                      ///< "matmul"
+  Literal formula;                                   ///< the right side of y = ..
+  std::initializer_list<Attribute> attributes = {};  ///< `@name` in formulas, like inputs
 };
 
 /// A rule on its way to a tape, which moves or copies it there; until then it must live.
@@ -32,7 +32,9 @@ struct Op {
 /// each of them; an op has at most one.
 class RuleRef {
  public:
+  /// No rule.
   RuleRef() = default;
+  /// Refers to a rule, as the class says.
   template <class Rule>
     requires(!std::is_same_v<std::remove_cvref_t<Rule>, RuleRef>)
   RuleRef(Rule&& pullback) : rule(reinterpret_cast<const void*>(&pullback)) {
@@ -52,9 +54,9 @@ class RuleRef {
     };
   }
 
-  const void* rule = nullptr;
-  const RuleTable* table = nullptr;
-  void (*construct)(void* to, const void* from) = nullptr;
+  const void* rule = nullptr;                               ///< the rule itself
+  const RuleTable* table = nullptr;                         ///< how to run it
+  void (*construct)(void* to, const void* from) = nullptr;  ///< how to move it to a tape
 
  private:
   using Parts = std::vector<Part>;
@@ -116,10 +118,13 @@ class RuleRef {
 /// needed nothing is copied. Capturing b itself is as right, and slower.
 class Saved {
  public:
+  /// Refers to x.
   explicit Saved(const Var& x) : from_(&x) {}
+  /// Holds a copy.
   Saved(const Saved& other) : copy_(other) {}
   Saved& operator=(const Saved&) = delete;
   ~Saved() = default;
+  /// What was saved.
   operator const Var&() const { return from_ ? *from_ : copy_; }
 
  private:
@@ -134,6 +139,9 @@ class Saved {
 /// braced list.
 class Input {
  public:
+  /// @param input_name    what formulas call it, without the `@`
+  /// @param rule_formula  the right side of (adjoint of the input) = ..
+  /// @param pullback      the rule itself
   Input(Literal input_name, const Var& input, Literal rule_formula, const RuleRef& pullback)
       : var(&input), name(input_name.text()), formula(rule_formula.text()), rule(pullback) {}
 
@@ -147,14 +155,14 @@ class Input {
   /// An input that carries no adjoint: a mask, labels, indices.
   Input(Literal input_name, const Var& input) : var(&input), name(input_name.text()) {}
 
-  const Var* var;
-  const char* name;
-  const char* formula = "";
-  RuleRef rule;
-  const Attribute* attribute = nullptr;
+  const Var* var;                        ///< what the op takes
+  const char* name;                      ///< what formulas call it, without the `@`
+  const char* formula = "";              ///< of the rule; empty if there is none
+  RuleRef rule;                          ///< none: it carries no adjoint
+  const Attribute* attribute = nullptr;  ///< of the rule alone, or null
   // Set by push().
-  NodeId node = kNoNode;
-  bool active = false;  ///< an adjoint is to flow to it
+  NodeId node = kNoNode;  ///< where it stands
+  bool active = false;    ///< an adjoint is to flow to it
 };
 
 /// The tape that the inputs share; null if all are plain.
@@ -197,6 +205,7 @@ Var record(const Op& op, Forward&& forward, std::span<Input> inputs) {
     throw;
   }
 }
+/// The same with the inputs in a braced list, as every op writes them.
 template <class Forward, std::size_t N>
 Var record(const Op& op, Forward&& forward, Input (&&inputs)[N]) {
   return record(op, std::forward<Forward>(forward), std::span<Input>(inputs, N));

@@ -12,13 +12,14 @@ class MicroTape;
 
 /// The number of a node on its tape: the first is 0, inputs stand before their users.
 using NodeId = std::uint32_t;
+/// The number of no node.
 inline constexpr NodeId kNoNode = ~NodeId{0};
 
 /// Where a Var learns whether its tape still lives. Slots are recycled but never freed, and the
 /// generation counts up with every clear(), so a Var left over from before is always recognised.
 struct TapeSlot {
-  MicroTape* tape;
-  std::uint32_t generation;
+  MicroTape* tape;           ///< null when it has ended
+  std::uint32_t generation;  ///< of what stands on it now
 };
 
 /// A value, and the place on a tape where it was computed.
@@ -30,16 +31,23 @@ class Var {
  public:
   /// No value; see Tensor().
   Var() = default;
+  /// Plain: on no tape.
   Var(Tensor value) : value_(std::move(value)) {}
 
+  /// The numbers.
   const Tensor& value() const& { return value_; }
   /// Of a Var that is given up, so that nobody else holds the numbers: a rule that has taken g by
   /// value may overwrite them.
   Tensor value() && { return std::move(value_); }
+  /// Whether it has a value.
   bool defined() const { return value_.defined(); }
+  /// Of the value.
   Shape shape() const { return value_.shape(); }
+  /// Of the value.
   DType dtype() const { return value_.dtype(); }
+  /// Number of axes of the value.
   Index rank() const { return value_.rank(); }
+  /// Number of elements of the value.
   Index size() const { return value_.size(); }
   /// The only number of a one-element value. @throws ShapeError if there are more
   double item() const { return value_.item(); }
@@ -60,7 +68,7 @@ class Var {
   /// `P.named("P_drop", R"(\tilde P)")`. Nothing happens without a node.
   /// @throws TapeError if the tape has been cleared or destroyed; ValueError if the LaTeX would
   ///         break a formula in math mode (a brace without its other, a $), or has a command that
-  ///         reads, writes or defines (\input, \def)
+  ///         reads, writes or defines (`\input`, `\def`)
   const Var& named(std::string_view name, std::string_view latex = "") const;
 
  private:

@@ -14,8 +14,8 @@ using Metadata = std::map<std::string, std::string>;
 
 /// What a safetensors file holds.
 struct Safetensors {
-  TensorMap tensors;
-  Metadata metadata;
+  TensorMap tensors;  ///< by name
+  Metadata metadata;  ///< empty if the file has none
 };
 
 /// Reads a file in the safetensors format: an 8-byte little-endian header length, a JSON header

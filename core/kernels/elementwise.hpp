@@ -10,9 +10,13 @@
 
 namespace microtape::kernels {
 
+/// a + b
 Tensor add(const Tensor& a, const Tensor& b);
+/// a - b
 Tensor sub(const Tensor& a, const Tensor& b);
+/// a * b
 Tensor mul(const Tensor& a, const Tensor& b);
+/// a / b; x / 0 follows IEEE 754.
 Tensor div(const Tensor& a, const Tensor& b);
 
 /// x + c
@@ -30,30 +34,42 @@ Tensor pow(const Tensor& x, double n);
 
 /// a / b, but 0 where a is 0, even if b is 0 too.
 Tensor ratio(const Tensor& a, const Tensor& b);
-/// The larger, the smaller of two; NaN if either is.
+/// The larger of two; NaN if either is.
 Tensor maximum(const Tensor& a, const Tensor& b);
+/// The smaller of two; NaN if either is.
 Tensor minimum(const Tensor& a, const Tensor& b);
 /// a ^ b; x ^ 0 is 1.
 Tensor pow(const Tensor& a, const Tensor& b);
-/// 1 where a > b, else 0; 1 where a = b, else 0. -> int64
+/// 1 where a > b, else 0. -> int64
 Tensor greater(const Tensor& a, const Tensor& b);
+/// 1 where a = b, else 0. -> int64
 Tensor equal(const Tensor& a, const Tensor& b);
 
+/// -x
 Tensor neg(const Tensor& x);
-/// e^x - 1 and ln(1 + x), which keep their digits near 0.
+/// e^x - 1, which keeps its digits near 0.
 Tensor expm1(const Tensor& x);
+/// ln(1 + x), which keeps its digits near 0; -inf at -1, NaN below.
 Tensor log1p(const Tensor& x);
 /// ln(1 + e^x), without overflow.
 Tensor softplus(const Tensor& x);
+/// e^x; overflows to infinity above 88.7 (float32) or 709.7 (float64).
 Tensor exp(const Tensor& x);
+/// ln x; -inf at 0, NaN below.
 Tensor log(const Tensor& x);
+/// The square root; NaN below 0.
 Tensor sqrt(const Tensor& x);
+/// sin x, x in radians.
 Tensor sin(const Tensor& x);
+/// cos x, x in radians.
 Tensor cos(const Tensor& x);
+/// tanh x; no finite x overflows.
 Tensor tanh(const Tensor& x);
 /// 1 / (1 + e^-x), without overflow for either sign.
 Tensor sigmoid(const Tensor& x);
+/// 2 / sqrt(pi) times the integral of e^-t^2 from 0 to x.
 Tensor erf(const Tensor& x);
+/// |x|
 Tensor abs(const Tensor& x);
 /// -1, 0 or 1; NaN stays NaN.
 Tensor sign(const Tensor& x);

@@ -19,6 +19,7 @@ class Optimizer {
   /// One step. @param scale  factor on every gradient, as clip_factor() gives it
   void step(const Gradients& gradients, double scale = 1);
 
+  /// The rate of the next step.
   double learning_rate() const { return learning_rate_; }
   /// @throws ValueError unless it is finite and not negative
   void set_learning_rate(double rate);
@@ -45,7 +46,7 @@ class Optimizer {
 
 /// Options of Sgd.
 struct SgdOptions {
-  double learning_rate = 0.01;
+  double learning_rate = 0.01;  ///< what a step multiplies by
   double momentum = 0;      ///< v = momentum v + g, then value -= learning_rate v; v starts as g
   double weight_decay = 0;  ///< adds weight_decay * value to g
 };
@@ -64,11 +65,11 @@ class Sgd : public Optimizer {
 
 /// Options of Adam and AdamW.
 struct AdamOptions {
-  double learning_rate = 1e-3;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double eps = 1e-8;
-  double weight_decay = 0;
+  double learning_rate = 1e-3;  ///< about the size of a step
+  double beta1 = 0.9;           ///< of the running mean of the gradient
+  double beta2 = 0.999;         ///< of the running mean of its square
+  double eps = 1e-8;            ///< added to the root, so that nothing is divided by 0
+  double weight_decay = 0;      ///< 0: none; how it enters, the optimizer says
 };
 
 /// Adam: steps by the running mean of the gradient over the root of the running mean of its square.
@@ -83,6 +84,7 @@ class Adam : public Optimizer {
  protected:
   /// Whether weight decay shrinks the value itself instead of entering the moments.
   enum class Decay { in_gradient, decoupled };
+  /// For AdamW. @throws as above
   Adam(std::vector<Parameter> parameters, const AdamOptions& options, Decay decay);
 
  private:
@@ -96,6 +98,7 @@ class Adam : public Optimizer {
 /// Source: Loshchilov, Hutter, "Decoupled Weight Decay Regularization", ICLR 2019, algorithm 2.
 class AdamW : public Adam {
  public:
+  /// @throws ValueError as Adam()
   explicit AdamW(
       std::vector<Parameter> parameters, const AdamOptions& options = {.weight_decay = 0.01})
       : Adam(std::move(parameters), options, Decay::decoupled) {}

@@ -32,7 +32,7 @@ Var div(double c, const Var& x);
 /// A number with the name that the textbook gives it: Scale{1 / std::sqrt(d),
 /// R"(\frac{1}{\sqrt{d}})"}.
 struct Scale {
-  double value = 1;
+  double value = 1;     ///< what x is multiplied by
   Literal symbol = "";  ///< LaTeX, in the subset of formulas; free names such as d are allowed
 };
 /// c x
@@ -62,18 +62,21 @@ inline Var minimum(double c, const Var& x) { return minimum(x, c); }
 /// @throws ValueError unless low <= high
 Var clamp(const Var& x, double low, double high);
 
-// The operators are these functions; x - c is x + (-c).
+/// As add().
 inline Var operator+(const Var& a, const Var& b) { return add(a, b); }
-inline Var operator-(const Var& a, const Var& b) { return sub(a, b); }
-inline Var operator*(const Var& a, const Var& b) { return mul(a, b); }
-inline Var operator/(const Var& a, const Var& b) { return div(a, b); }
-inline Var operator-(const Var& x) { return neg(x); }
 inline Var operator+(const Var& x, double c) { return add(x, c); }
 inline Var operator+(double c, const Var& x) { return add(x, c); }
+/// As sub(), and neg(); x - c is x + (-c).
+inline Var operator-(const Var& a, const Var& b) { return sub(a, b); }
+inline Var operator-(const Var& x) { return neg(x); }
 inline Var operator-(const Var& x, double c) { return add(x, -c); }
 inline Var operator-(double c, const Var& x) { return sub(c, x); }
+/// As mul(), elementwise; by a number as scale().
+inline Var operator*(const Var& a, const Var& b) { return mul(a, b); }
 inline Var operator*(const Var& x, double c) { return scale(x, {c}); }
 inline Var operator*(double c, const Var& x) { return scale(x, {c}); }
+/// As div(), elementwise.
+inline Var operator/(const Var& a, const Var& b) { return div(a, b); }
 inline Var operator/(const Var& x, double c) { return div(x, c); }
 inline Var operator/(double c, const Var& x) { return div(c, x); }
 

@@ -6,8 +6,9 @@
 
 namespace microtape {
 
-/// 1 where a > b, else 0; 1 where a = b, else 0; broadcast. -> int64, inactive
+/// 1 where a > b, else 0; broadcast. -> int64, inactive
 Var greater(const Var& a, const Var& b);
+/// 1 where a = b, else 0; broadcast. -> int64, inactive
 Var equal(const Var& a, const Var& b);
 
 /// a where mask is not 0, b elsewhere; all three broadcast. What is not chosen gets adjoint exactly

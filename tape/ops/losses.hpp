@@ -13,7 +13,7 @@ Var mse_loss(const Var& a, const Var& b);
 
 /// Options of cross_entropy: rows with the label ignore_index do not count.
 struct CrossEntropyOptions {
-  Index ignore_index = -100;
+  Index ignore_index = -100;  ///< a label that is not a class
 };
 
 /// Mean over the rows that count of -ln softmax(logits)[label]. No finite logits overflow.

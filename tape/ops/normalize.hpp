@@ -6,8 +6,8 @@ namespace microtape {
 
 /// Options of softmax.
 struct SoftmaxOptions {
-  Index axis = -1;
-  Var mask = {};  ///< added to x first, broadcast: 0 allows, a large negative number suppresses
+  Index axis = -1;  ///< whose slices sum to 1
+  Var mask = {};    ///< added to x first, broadcast: 0 allows, a large negative number suppresses
 };
 
 /// Softmax over an axis: e^x over the sum of e^x, shifted by the maximum, so that no finite x
@@ -37,11 +37,10 @@ Var layer_norm(const Var& x, const Var& gain, const Var& bias, double eps = 1e-5
 /// @throws ValueError unless 0 <= p <= 1
 Var dropout(const Var& x, double p, std::uint64_t seed);
 
-/// Options of scaled_dot_product_attention: a mask that is added to the scores [.., Tq, Tk], and
-/// whether -1e9 is added above the diagonal.
+/// Options of scaled_dot_product_attention.
 struct AttentionOptions {
-  Var mask = {};
-  bool causal = false;
+  Var mask = {};        ///< [.., Tq, Tk], added to the scores; none: nothing is added
+  bool causal = false;  ///< whether -1e9 is added above the diagonal
 };
 /// softmax(Q K^T / sqrt(d) + M) V, composed from three ops, which are named S, P and C on the tape.
 /// @param q  [.., Tq, d]

@@ -30,7 +30,7 @@ Var transpose(const Var& x);
 /// Indices start .. stop - 1 of an axis. @throws IndexError unless 0 <= start <= stop <= extent
 Var slice(const Var& x, Index axis, Index start, Index stop);
 
-/// The adjoint of slice: zeros of extent `extent` along the axis, with x at start ..
+/// The adjoint of slice: zeros of extent `extent` along the axis, with x from index start on.
 /// @throws IndexError if x does not fit there
 Var unslice(const Var& x, Index axis, Index start, Index extent);
 

@@ -12,17 +12,22 @@ namespace microtape {
 
 /// Numbers in row-major order.
 struct Array {
-  Shape shape;
-  std::vector<double> values;
+  Shape shape;                 ///< of the whole
+  std::vector<double> values;  ///< shape.size() of them
   bool is_number = false;  ///< a number of the formula itself: next to it juxtaposition is scaling
 
+  /// 0 everywhere.
   static Array zeros(const Shape& shape);
+  /// A number of the formula itself.
   static Array number(double value) { return {{}, {value}, true}; }
+  /// The number at a place in row-major order.
   double& operator[](Index i) { return values[static_cast<std::size_t>(i)]; }
   double operator[](Index i) const { return values[static_cast<std::size_t>(i)]; }
+  /// Number of elements.
   Index size() const { return shape.size(); }
 };
 
+/// The numbers of a Tensor of any dtype, as doubles.
 Array to_array(const Tensor& tensor);
 /// -> float64
 Tensor to_tensor(const Array& array);

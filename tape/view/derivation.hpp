@@ -15,29 +15,30 @@ enum class DerivationForm : std::uint8_t { textbook, literal };
 /// Whether a scope that has a formula and a rule is one line, or the ops inside are shown.
 enum class ScopeLines : std::uint8_t { one, unfolded };
 
+/// Options of derivation.
 struct DerivationOptions {
-  DerivationForm form = DerivationForm::textbook;
-  ScopeLines scopes = ScopeLines::one;
+  DerivationForm form = DerivationForm::textbook;  ///< how equations are written
+  ScopeLines scopes = ScopeLines::one;             ///< whether scopes are unfolded
 };
 
 /// What a derivation begins with: a leaf, a parameter, a constant, or the adjoint of y.
 struct Given {
-  NodeId node;
-  bool is_adjoint;
-  Formula name;
+  NodeId node;      ///< which it is
+  bool is_adjoint;  ///< whether its adjoint is meant, not its value
+  Formula name;     ///< how it is called
 };
 
 /// One line of a derivation: the value of a node, or its adjoint.
 struct Equation {
-  NodeId node;
-  bool is_adjoint;
-  Formula left;   ///< a name
-  Formula right;  ///< evaluate() it with the shape of the node as its target
+  NodeId node;      ///< which it is
+  bool is_adjoint;  ///< whether its adjoint is meant, not its value
+  Formula left;     ///< a name
+  Formula right;    ///< evaluate() it with the shape of the node as its target
 };
 
 /// The mathematics that a tape recorded.
 struct Derivation {
-  NodeId y;
+  NodeId y;                         ///< what was differentiated
   std::vector<Given> given;         ///< sources in the order of the tape; the adjoint of y last
   std::vector<Equation> equations;  ///< of values, in the order of the tape; then of adjoints
 };

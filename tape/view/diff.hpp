@@ -12,6 +12,7 @@ enum class Fate : std::uint8_t { same, missing, extra, changed };
 
 /// Two graphs laid over one another. It holds texts alone, and outlives the tapes.
 struct GraphDiff {
+  /// An edge of one of the graphs, or one that both have.
   struct Input {
     std::string name;  ///< what the op calls it
     std::size_t from;  ///< an index into items
@@ -19,17 +20,20 @@ struct GraphDiff {
   };
   /// A node of one of the graphs, or one that both have.
   struct Item {
-    Fate fate = Fate::same;
-    NodeKind kind = NodeKind::op;
-    NodeId expected = kNoNode, actual = kNoNode;
-    std::string text;    ///< "P = softmax(S)"; as in the actual graph, if both have it
-    std::string detail;  ///< "softmax [2, 2], axis = -1"
+    Fate fate = Fate::same;        ///< which graph has it, and whether it differs
+    NodeKind kind = NodeKind::op;  ///< who made it
+    NodeId expected = kNoNode;     ///< in the expected graph, if it is there
+    NodeId actual = kNoNode;       ///< in the actual graph, if it is there
+    std::string text;              ///< "P = softmax(S)"; as in the actual graph, if both have it
+    std::string detail;            ///< "softmax [2, 2], axis = -1"
     std::vector<std::string> changes;  ///< "c = 1, not c = 0.5"
-    std::vector<Input> inputs;
+    std::vector<Input> inputs;         ///< edges of either graph
   };
   std::vector<Item> items;  ///< those of the expected graph in order, then what is extra
 
+  /// Number of nodes with this fate.
   std::size_t count(Fate fate) const;
+  /// Whether the two do not differ.
   bool is_same() const { return count(Fate::same) == items.size(); }
 };
 

@@ -37,9 +37,11 @@ using NodeFormula = FunctionRef<Formula(NodeId)>;
 
 /// The same with formulas of the caller's choice for nodes. They are asked for only where the
 /// recorded formula names them.
-/// @param value    of the inputs, and of y in a rule
-/// @param adjoint  of the node itself, g in a rule
+/// @param value  of the inputs
 Formula forward_equation(const MicroTape& tape, NodeId id, NodeFormula value);
+/// The same for a rule.
+/// @param value    of the inputs, and of y
+/// @param adjoint  of the node itself: g
 Formula rule_equation(
     const MicroTape& tape, NodeId id, const Edge& edge, NodeFormula value, NodeFormula adjoint);
 

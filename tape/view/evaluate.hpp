@@ -21,7 +21,7 @@ using Environment = std::map<std::string, Array, std::less<>>;
 ///         the shapes do not fit
 Array evaluate(const Formula& formula, const Environment& environment, const Shape& target);
 
-/// The value of \operatorname{f}_{subscript}(arguments ..); part of evaluate().
+/// The value of `\operatorname{f}_{subscript}(arguments ..)`; part of evaluate().
 Array evaluate_call(const std::string& function, const Indices& subscript,
     const std::vector<Array>& arguments, const Shape& target);
 

@@ -17,7 +17,7 @@ struct Formula {
   /// What stands at the root; children in brackets.
   enum class Kind {
     number,    ///< a literal: `value`
-    symbol,    ///< a free letter that stands for a number, d or \tau: `text`, in LaTeX
+    symbol,    ///< a free letter that stands for a number, d or `\tau`: `text`, in LaTeX
     slot,      ///< `@name`, to be substituted: `text` without the @
     name,      ///< the value of a node: `text`, and `latex` for LaTeX
     list,      ///< integers [number, ..]; for a list of axes `value` is the rank that they count in
@@ -35,14 +35,14 @@ struct Formula {
     call,       ///< function `text` of [arguments ..], with `subscript`
   };
 
-  Kind kind = Kind::number;
-  std::string text;
-  std::string latex;
-  /// The number that the tree stands for, if it is known: of a literal, of \pi, and of a symbol
-  /// such as \frac{1}{\sqrt{d}} that an attribute gave together with its number.
+  Kind kind = Kind::number;  ///< what stands at the root
+  std::string text;          ///< of a symbol, slot, name or call
+  std::string latex;         ///< how LaTeX writes it; empty: as the text says
+  /// The number that the tree stands for, if it is known: of a literal, of `\pi`, and of a symbol
+  /// such as `\frac{1}{\sqrt{d}}` that an attribute gave together with its number.
   std::optional<double> value;
-  std::vector<Formula> children;
-  std::vector<Formula> subscript;
+  std::vector<Formula> children;   ///< operands, or arguments
+  std::vector<Formula> subscript;  ///< of a call
   /// Of a name: the shape of its value. Of a call such as broadcast, which depends on where it
   /// leads: the shape that it leads to; not given, that of what the formula defines.
   std::optional<Shape> shape;
@@ -55,16 +55,21 @@ struct Formula {
 
 /// @name Making trees
 /// @{
+/// A literal.
 Formula number_formula(double value);
+/// A list of integers.
 /// @param rank  that the items count in, if they are axes
 Formula list_formula(const Indices& items, std::optional<Index> rank = {});
+/// The value of a node. @param latex  how LaTeX writes it; empty: as the text says
 Formula name_formula(std::string_view text, std::string_view latex = "");
 /// A node with children; for everything but leaves and calls.
 Formula formula(Formula::Kind kind, std::vector<Formula> children);
 /// @}
 
-/// Reads the right side of a formula: sums, products by juxtaposition and \odot, \frac, \sqrt,
-/// ^\top, ^{n}, parentheses, [a > b], \operatorname{f}_{@axis}(..), numbers, letters, @names.
+/// Reads the right side of a formula: sums, products by juxtaposition and `\odot`, `\frac`,
+/// `\sqrt`,
+/// `^\top`, `^{n}`, parentheses, `[a > b]`, `\operatorname{f}_{@axis}(..)`, numbers, letters,
+/// `@names`.
 /// @throws ValueError for anything else; the text tells the position, counted from 0
 Formula parse_formula(std::string_view text);
 

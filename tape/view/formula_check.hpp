@@ -10,8 +10,8 @@ namespace microtape {
 
 /// A formula that does not say what its op or rule computes.
 struct FormulaMismatch {
-  NodeId node;
-  std::string op;
+  NodeId node;           ///< which recorded it
+  std::string op;        ///< the op of that node
   std::string input;     ///< "forward", or the input whose rule it is
   std::string formula;   ///< as recorded
   std::string printed;   ///< as text, with #12 for nodes; empty if it cannot be read

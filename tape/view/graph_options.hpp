@@ -24,9 +24,9 @@ inline constexpr std::size_t kAllScopes = 1'000'000;
 
 /// How to_dot(), to_svg(), to_mermaid() and to_json() draw a tape.
 struct GraphOptions {
-  Show values = Show::yes;
-  Show adjoints = Show::yes;  ///< if there is a sweep
-  std::vector<Hide> hide = {};
+  Show values = Show::yes;      ///< of nodes
+  Show adjoints = Show::yes;    ///< if there is a sweep
+  std::vector<Hide> hide = {};  ///< what to leave out
   /// So many scopes inside one another are drawn as frames; one inside of these as a single box.
   std::size_t unfold = kAllScopes;
   /// Draws the first of scopes that are equal and follow one another, for all of them: `block x 6`.

@@ -8,6 +8,7 @@
 
 namespace microtape {
 
+/// Options of to_json.
 struct JsonOptions {
   GraphOptions graph = {};  ///< what is drawn, and under which ids
   /// Of a Tensor with more numbers, so many are written, evenly spaced.

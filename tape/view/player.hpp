@@ -12,8 +12,8 @@ namespace microtape {
 /// Words for the last two axes of a value, such as those of a sentence. An axis without words has
 /// none.
 struct AxisWords {
-  std::vector<std::string> rows;
-  std::vector<std::string> columns;
+  std::vector<std::string> rows;     ///< for the axis before the last
+  std::vector<std::string> columns;  ///< for the last axis
 };
 
 /// How to_html() shows a tape.

@@ -31,8 +31,10 @@ class Stepper {
   /// Does what a line says, and returns what there is to see: whole lines, or nothing. An empty
   /// line is `next`. What it does not understand it says, and stays where it is.
   std::string command(std::string_view line);
+  /// Whether `quit` was typed.
   bool has_quit() const { return has_quit_; }
 
+  /// Number of steps done.
   std::size_t position() const { return position_; }
   /// Number of steps, forward and backward.
   std::size_t size() const { return forward_count_ + backward_count_; }
