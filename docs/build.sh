@@ -97,6 +97,7 @@ for file in MathJax.js extensions jax/element jax/input/TeX jax/output/SVG/{conf
 done
 cp -R "$pictures"/* docs/images "$scratch/html"
 
+python3 docs/mend_menus.py "$scratch/html"
 python3 docs/check_site.py "$scratch/html" || status=1
 rm -rf "$out"
 mkdir -p "$(dirname "$out")"

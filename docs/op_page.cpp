@@ -90,13 +90,17 @@ bool declare(Row& row, const std::string& function, const std::vector<Family>& a
   return false;
 }
 
+std::pair<bool, std::string> rank_of(const std::string& input) {
+  const bool is_operand = input == "x" || input == "a" || input == "b";
+  return {!is_operand, input};
+}
+
 /// Puts an op where it is declared, or the function whose variant it is (gelu for gelu_tanh); what
 /// only rules record comes after all families.
 void arrange(Row& row, const std::vector<Family>& all) {
-  // Inputs come as the formula names them.
-  std::stable_sort(row.rules.begin(), row.rules.end(), [&](const auto& a, const auto& b) {
-    return row.formula.find("@" + a.first) < row.formula.find("@" + b.first);
-  });
+  // Operands come first, a before b; then masks and the like.
+  std::stable_sort(row.rules.begin(), row.rules.end(),
+      [](const auto& a, const auto& b) { return rank_of(a.first) < rank_of(b.first); });
   if (declare(row, row.op, all)) return;
   row.family = all.size();
   if (row.is_of_rules) return;
