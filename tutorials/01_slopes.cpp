@@ -17,12 +17,16 @@ using namespace microtape;
 
 namespace {
 
+//! [f]
 /// f(x) = x^3 and its slope: f'' = 6 x, f''' = 6, so the central error is h^2 and nothing else.
 double f(double x) { return x * x * x; }
 double slope(double x) { return 3 * x * x; }
+//! [f]
 
+//! [quotients]
 double forward_slope(double x, double h) { return (f(x + h) - f(x)) / h; }
 double central_slope(double x, double h) { return (f(x + h) - f(x - h)) / (2 * h); }
+//! [quotients]
 
 /// The error of a difference quotient, as a mean over many x: rounding is a matter of luck at one.
 template <class Slope>
@@ -53,6 +57,26 @@ double best_step(const std::vector<plot::Point>& errors) {
       ->x;
 }
 
+/// Both errors against the step, with the steps that the estimate calls best as upright lines.
+void draw(const std::string& out, const std::vector<plot::Point>& forward,
+    const std::vector<plot::Point>& central) {
+  if (out.empty()) return;
+  const double eps = std::numeric_limits<double>::epsilon();
+  const auto upright = [](double h) { return std::vector<plot::Point>{{h, 1e-11}, {h, 1}}; };
+  views::write_file(views::folder(out) / "errors.svg",
+      plot::draw(
+          {{"forward", forward, R"(stroke="#c0392b" stroke-width="2")"},
+              {"eps^(1/2)", upright(std::sqrt(eps)), R"(stroke="#c0392b" stroke-dasharray="5 4")"},
+              {"central", central, R"(stroke="#1f6fb2" stroke-width="2")"},
+              {"eps^(1/3)", upright(std::cbrt(eps)), R"(stroke="#1f6fb2" stroke-dasharray="5 4")"}},
+          {.title = "The error of a slope by differences",
+              .x_label = "step h",
+              .y_label = "error",
+              .scale = plot::Scale::logarithmic,
+              .legend = plot::Corner::bottom_left}));
+  std::printf("\nWritten into %s: errors.svg\n", out.c_str());
+}
+
 void differences(const std::string& out, show::Verdict& verdict) {
   show::heading("1. Differences");
   std::printf("The mean error of the slope of x^3 between 1 and 2:\n\n");
@@ -75,25 +99,18 @@ void differences(const std::string& out, show::Verdict& verdict) {
   verdict.add(
       "the best forward step is near eps^(1/2)", is_near(best_step(forward), std::sqrt(eps)));
 
-  if (out.empty()) return;
-  views::write_file(views::folder(out) / "errors.svg",
-      plot::draw({{"forward", forward, R"(stroke="#c0392b" stroke-width="2")"},
-                     {"central", central, R"(stroke="#1f6fb2" stroke-width="2")"}},
-          {.title = "The error of a slope by differences",
-              .x_label = "step h",
-              .y_label = "error",
-              .scale = plot::Scale::logarithmic,
-              .legend = plot::Corner::bottom_left}));
-  std::printf("\nWritten into %s: errors.svg\n", out.c_str());
+  draw(out, forward, central);
 }
 
 void tape(const std::string& out, show::Verdict& verdict) {
   show::heading("2. A tape");
+  //! [tape]
   MicroTape tape;
   const Var x = tape.leaf(Tensor::of(2, float64), "x");
   const Var y = (x * x * x).named("y");
   Sweep sweep(y, Tensor::of(1, float64));
   show::sweep_aloud(tape, sweep);
+  //! [tape]
   const double found = sweep.gradients()[x].item();
   std::printf("\nNo step, and no error but rounding: dy/dx at 2 is %.17g.\n\n", found);
   verdict.zero("dy/dx = 3 x^2", std::abs(found - slope(2)), 1e-15);

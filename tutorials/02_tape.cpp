@@ -17,9 +17,9 @@ using namespace microtape;
 
 namespace {
 
-// --- numbers that carry their slope
-// ---------------------------------------------------------------
+// --- numbers that carry their slope -------------------------------------------------------------
 
+//! [dual]
 /// A value and its derivative by one input.
 struct Dual {
   double value, slope;
@@ -29,6 +29,7 @@ Dual operator-(Dual x, Dual y) { return {x.value - y.value, x.slope - y.slope}; 
 Dual operator*(Dual x, Dual y) {
   return {x.value * y.value, x.slope * y.value + x.value * y.slope};
 }
+//! [dual]
 Dual operator+(Dual x, double c) { return {x.value + c, x.slope}; }
 Dual operator*(double c, Dual x) { return {c * x.value, c * x.slope}; }
 Dual operator/(double c, Dual x) { return {c / x.value, -c * x.slope / (x.value * x.value)}; }
@@ -38,11 +39,11 @@ Dual pow(Dual x, double n) {
   return {std::pow(x.value, n), n * std::pow(x.value, n - 1) * x.slope};
 }
 
-// --- the computation
-// --------------------------------------------------------------------------------
+// --- the computation ----------------------------------------------------------------------------
 
 /// As in micrograd's README. What two operands compute is named first: C++ leaves open which of two
 /// is computed first, but a tape has one order.
+//! [g]
 template <class Number>
 Number g_of(const Number& a, const Number& b) {
   Number c = a + b;
@@ -60,6 +61,7 @@ Number g_of(const Number& a, const Number& b) {
   const Number half = 0.5 * f, inverse = 10.0 / f;
   return half + inverse;
 }
+//! [g]
 
 constexpr double kA = -4, kB = 2;
 
@@ -68,6 +70,7 @@ constexpr double kA = -4, kB = 2;
 int main(int argc, char** argv) {
   return tutorial::run(argc, argv, "02_tape", "A tape: forward for values, backward for slopes.",
       [](const std::string& out, show::Verdict& verdict) {
+        //! [tape]
         MicroTape tape;
         const Var a = tape.leaf(Tensor::of(kA, float64), "a");
         const Var b = tape.leaf(Tensor::of(kB, float64), "b");
@@ -75,6 +78,7 @@ int main(int argc, char** argv) {
         Sweep sweep(g, Tensor::of(1, float64));
         while (!sweep.done()) sweep.advance();
         const Gradients gradients = sweep.gradients();
+        //! [tape]
 
         std::printf(
             "Each line is a step; it uses only lines above it. The last column is dg by\n"
@@ -83,7 +87,9 @@ int main(int argc, char** argv) {
         std::printf("g = %.4f, dg/da = %.4f, dg/db = %.4f\n\n", g.item(), gradients[a].item(),
             gradients[b].item());
 
+        //! [two duals]
         const Dual by_a = g_of(Dual{kA, 1}, Dual{kB, 0}), by_b = g_of(Dual{kA, 0}, Dual{kB, 1});
+        //! [two duals]
         const auto off = [](double found, double wanted) {
           return std::abs(found - wanted) / std::abs(wanted);
         };

@@ -15,17 +15,18 @@ using namespace microtape;
 
 namespace {
 
-// --- the diamond
-// ------------------------------------------------------------------------------------
+// --- the diamond --------------------------------------------------------------------------------
 
 void diamond(const std::string& out, show::Verdict& verdict) {
   show::heading("1. Two paths");
   MicroTape tape;
+  //! [diamond]
   const Var x = tape.leaf(Tensor::of(1, float64), "x");
   const Var y = (3 * x).named("y");
   const Var a = (2 * y).named("a");
   const Var b = (5 * y).named("b");
   const Var c = (a + b).named("c");
+  //! [diamond]
   Sweep sweep(c, Tensor::of(1, float64));
   show::sweep_aloud(tape, sweep);
   const Gradients gradients = sweep.gradients();
@@ -37,9 +38,9 @@ void diamond(const std::string& out, show::Verdict& verdict) {
   views::write(out, "diamond", tape, sweep, c);
 }
 
-// --- recursion
-// --------------------------------------------------------------------------------------
+// --- recursion ----------------------------------------------------------------------------------
 
+//! [recursion]
 /// A sum of two earlier values, or a leaf: an expression as a tree would have it.
 struct Sum {
   const Sum* left = nullptr;
@@ -52,6 +53,7 @@ double slope_by_recursion(const Sum& y, long& visits) {
   if (!y.left) return 1;
   return slope_by_recursion(*y.left, visits) + slope_by_recursion(*y.right, visits);
 }
+//! [recursion]
 
 /// What a tape does for y = y + y, n times.
 struct Doubling {
@@ -64,6 +66,7 @@ Doubling sweep_doublings(int n) {
   const Var x = tape.leaf(Tensor::of(1, float64), "x");
   Var y = x;
   for (int i = 0; i < n; ++i) y = y + y;
+  //! [sweep]
   Sweep sweep(y, Tensor::of(1, float64));
   Doubling out{};
   while (!sweep.done()) {
@@ -71,6 +74,7 @@ Doubling sweep_doublings(int n) {
     ++out.visits;
   }
   out.slope = sweep.gradients()[x].item();
+  //! [sweep]
   return out;
 }
 

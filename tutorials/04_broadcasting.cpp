@@ -10,8 +10,8 @@
 // J v by differences and J^T u by the tape.
 //
 // Try this: let b be {{10}, {20}}, of shape [2, 1]. The stride of 0 is now that of the columns, and
-// db is the sum over each row, 6 and 60. The check looks for a sum over a column, which is not
-// there.
+// db is the sum over each row, 6 and 60. The check asks for a db of three numbers, one a column,
+// and the program ends with the error that names the missing place.
 
 #include <functional>
 
@@ -52,9 +52,11 @@ void bias(const std::string& out, show::Verdict& verdict) {
   show::heading("2. The sum in the backward pass");
   MicroTape tape;
   const Tensor g = Tensor::of({{1, 2, 3}, {10, 20, 30}}, float64);
+  //! [bias]
   const Var X = tape.leaf(Tensor::of({{1, 2, 3}, {4, 5, 6}}, float64), "X");
   const Var b = tape.leaf(Tensor::of({10, 20, 30}, float64), "b");
   const Var Y = (X + b).named("Y");
+  //! [bias]
   Sweep sweep(Y, g);
   show::sweep_aloud(tape, sweep);
   const Gradients gradients = sweep.gradients();
@@ -68,8 +70,7 @@ void bias(const std::string& out, show::Verdict& verdict) {
   views::write(out, "bias", tape, sweep, Y);
 }
 
-// --- the transpose of a Jacobian
-// --------------------------------------------------------------------
+// --- the transpose of a Jacobian ----------------------------------------------------------------
 
 using Op = std::function<Var(const Var&)>;
 
@@ -81,6 +82,7 @@ double dot(const Tensor& a, const Tensor& b) {
   return sum;
 }
 
+//! [transpose]
 /// |<u, J v> - <J^T u, v>| at some x [2, 3]. The ops are linear: J v is op(x + v) - op(x).
 double transpose_error(const Op& op) {
   const Tensor x = Tensor::uniform({2, 3}, -1, 1, 1, float64);
@@ -91,6 +93,7 @@ double transpose_error(const Op& op) {
   const Var leaf = tape.leaf(x);
   return std::abs(dot(u, jv) - dot(backward(op(leaf), u)[leaf].value(), v));
 }
+//! [transpose]
 
 void transposes(show::Verdict& verdict) {
   show::heading("3. Every rule is a transpose: <u, J v> = <J^T u, v>");

@@ -27,6 +27,7 @@ struct ClosedForm {
         dX(zeros({kRows, kIn})),
         dW(zeros({kOut, kIn})),
         db(zeros({kOut})) {
+    //! [by hand]
     for (Index i = 0; i < kRows; ++i)
       for (Index k = 0; k < kOut; ++k) {
         add(Y, {i, k}, b.at({k}));
@@ -37,6 +38,7 @@ struct ClosedForm {
           add(dW, {k, j}, G.at({i, k}) * X.at({i, j}));
         }
       }
+    //! [by hand]
   }
 
  private:
@@ -49,6 +51,7 @@ struct ClosedForm {
   }
 };
 
+//! [kept]
 /// Bytes of the values that a tape keeps, but those of leaves, which the caller has anyway.
 Index kept_bytes(const MicroTape& tape) {
   Index bytes = 0;
@@ -57,6 +60,7 @@ Index kept_bytes(const MicroTape& tape) {
       bytes += node.value().size() * 8;
   return bytes;
 }
+//! [kept]
 
 /// How many bytes a tape keeps for X W^T + b, and of tanh of it.
 void saved_values(const Tensor& X, const Tensor& W, const Tensor& b, show::Verdict& verdict) {
@@ -88,9 +92,11 @@ void rules(const std::string& out, const Tensor& data, const Tensor& weight, con
   show::heading("1. The rules");
   const Tensor G = Tensor::uniform({kRows, kOut}, -1, 1, 4, float64);
   MicroTape tape;
+  //! [linear]
   const Var X = tape.leaf(data, "X"), W = tape.leaf(weight, "W"), b = tape.leaf(bias, "b");
   const Var Z = matmul_nt(X, W).named("Z");
   const Var Y = (Z + b).named("Y");
+  //! [linear]
   Sweep sweep(Y, G);
   while (!sweep.done()) sweep.advance();
   const Gradients d = sweep.gradients();

@@ -23,12 +23,13 @@ using namespace microtape;
 
 namespace {
 
-// --- by hand
-// ----------------------------------------------------------------------------------------
+// --- by hand ------------------------------------------------------------------------------------
 
+//! [by hand]
 double density(double x) { return std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi); }
 double distribution(double x) { return std::erfc(-x / std::numbers::sqrt2) / 2; }
 double logistic(double x) { return 1 / (1 + std::exp(-x)); }
+//! [by hand]
 
 struct Activation {
   const char* name;
@@ -37,6 +38,7 @@ struct Activation {
   double (*slope)(double);
 };
 
+//! [table]
 const Activation kActivations[] = {
     {"relu", relu, [](double x) { return x > 0 ? x : 0; },
         [](double x) { return x > 0 ? 1.0 : 0; }},
@@ -47,6 +49,7 @@ const Activation kActivations[] = {
     {"GELU", [](const Var& x) { return gelu(x); }, [](double x) { return x * distribution(x); },
         [](double x) { return distribution(x) + x * density(x); }},
 };
+//! [table]
 
 /// Of each number, on its own.
 Tensor each(const Tensor& x, double (*f)(double)) {
@@ -55,19 +58,20 @@ Tensor each(const Tensor& x, double (*f)(double)) {
   return Tensor::of(x.shape(), out, float64);
 }
 
+//! [slopes]
 /// The slope of an op at each number of x.
 Tensor slopes(Var (*op)(const Var&), const Tensor& x) {
   MicroTape tape;
   const Var leaf = tape.leaf(x);
   return backward(sum(op(leaf)))[leaf].value();
 }
+//! [slopes]
 
 double slope_at(Var (*op)(const Var&), double x) {
   return slopes(op, Tensor::of(x, float64)).item();
 }
 
-// --- what is shown
-// ----------------------------------------------------------------------------------
+// --- what is shown ------------------------------------------------------------------------------
 
 plot::Line line(const char* name, const Tensor& x, const Tensor& y, const char* style) {
   plot::Line out{name, {}, style};
@@ -105,8 +109,10 @@ void kinks(show::Verdict& verdict) {
   verdict.add("a dead unit gets 0", slope_at(relu, -5) == 0);
 }
 
+//! [sinc]
 /// sin(x) / x; where is_zero, the quotient has no value, and it is 1.
 Var sinc(const Var& x, const Var& is_zero) { return where(is_zero, 1.0, sin(x) / x); }
+//! [sinc]
 
 void nan_behind_where(const std::string& out, show::Verdict& verdict) {
   show::heading("3. A NaN behind a where");
@@ -120,9 +126,11 @@ void nan_behind_where(const std::string& out, show::Verdict& verdict) {
 
   MicroTape tape;
   const Var b = tape.leaf(x, "x");
+  //! [safe]
   const Var m = tape.constant(is_zero, "m");
   const Var safe = where(m, 1.0, b).named("safe");
   const Var y = sinc(safe, m).named("y");
+  //! [safe]
   Sweep sweep(y, Tensor::full({2}, 1, float64));
   while (!sweep.done()) sweep.advance();
   const Tensor slope = sweep.gradients()[b].value();

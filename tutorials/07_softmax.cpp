@@ -16,8 +16,7 @@ using namespace microtape;
 
 namespace {
 
-// --- by hand
-// ----------------------------------------------------------------------------------------
+// --- by hand ------------------------------------------------------------------------------------
 
 /// The softmax of each row, by loops over plain numbers.
 std::vector<std::vector<double>> softmax_by_hand(const Tensor& x) {
@@ -42,6 +41,7 @@ Tensor tensor(const std::vector<std::vector<double>>& rows) {
       {static_cast<Index>(rows.size()), static_cast<Index>(rows[0].size())}, all, float64);
 }
 
+//! [pullback]
 /// dx = y * (g - <g, y>), row by row.
 Tensor pullback_by_hand(const std::vector<std::vector<double>>& y, const Tensor& g) {
   auto dx = y;
@@ -55,6 +55,7 @@ Tensor pullback_by_hand(const std::vector<std::vector<double>>& y, const Tensor&
   }
   return tensor(dx);
 }
+//! [pullback]
 
 /// The largest |sum| of a row.
 double row_sum(const Tensor& x) {
@@ -67,14 +68,15 @@ double row_sum(const Tensor& x) {
   return worst;
 }
 
-// --- what is shown
-// ----------------------------------------------------------------------------------
+// --- what is shown ------------------------------------------------------------------------------
 
+//! [naive]
 /// As it is written in the book.
 Var naive_softmax(const Var& x) {
   const Var e = exp(x);
   return e / sum(e, -1, KeepAxes::yes);
 }
+//! [naive]
 
 void stability(show::Verdict& verdict) {
   show::heading("1. Large numbers");
@@ -96,20 +98,23 @@ void rule(const std::string& out, show::Verdict& verdict) {
   MicroTape fused, composed;
   const Var x = fused.leaf(data, "x"), again = composed.leaf(data, "x");
   const Var y = softmax(x).named("y"), same = naive_softmax(again).named("y");
-  Sweep sweep(y, g);
+  Sweep sweep(y, g), sweep_composed(same, g);
   while (!sweep.done()) sweep.advance();
+  while (!sweep_composed.done()) sweep_composed.advance();
   std::printf("%s\nThe same from exp, sum and a quotient:\n\n%s\n%s\n",
       to_text(derivation(fused, y)).c_str(), to_text(derivation(composed, same)).c_str(),
       to_text(diff(fused, composed)).c_str());
   const auto by_hand = softmax_by_hand(data);
   const Tensor dx = sweep.gradients()[x].value();
-  const Tensor dx_composed = backward(same, g)[again].value(),
-               expected = pullback_by_hand(by_hand, g);
+  const Tensor dx_composed = sweep_composed.gradients()[again].value();
+  const Tensor expected = pullback_by_hand(by_hand, g);
   verdict.add({compare("y", y.value(), tensor(by_hand), 1e-14),
       compare("dx = y * (g - <g, y>)", dx, expected, 1e-14),
       compare("dx, composed", dx_composed, expected, 1e-14)});
   verdict.zero("rows of dx sum to 0: rows of y sum to 1", row_sum(dx), 1e-15);
   views::write(out, "softmax", fused, sweep, y);
+  views::write(out, "composed", composed, sweep_composed, same);
+  views::write_graph(out, "difference", to_dot(diff(fused, composed)));
 }
 
 void loss(const std::string& out, show::Verdict& verdict) {
@@ -117,9 +122,11 @@ void loss(const std::string& out, show::Verdict& verdict) {
   const Tensor data = Tensor::uniform({3, 4}, -2, 2, 3, float64);
   const std::int64_t labels[] = {2, 0, 3};
   MicroTape tape;
+  //! [loss]
   const Var logits = tape.leaf(data, "L");
   const Var N = tape.constant(Tensor::of({2, 0, 3}, int64), "labels");
   const Var loss = cross_entropy(logits, N).named("loss");
+  //! [loss]
   Sweep sweep(loss, Tensor::of(1, float64));
   while (!sweep.done()) sweep.advance();
   const Tensor found = sweep.gradients()[logits].value();
