@@ -61,7 +61,7 @@ void whole(const std::string& out, const std::string& name, const Reference& fro
       to_text(derivation(run.tape, run.Y)).c_str());
   std::printf("\nThe sum over heads, by plain loops, beside the tape that glues:\n\n");
   verdict.add(multi_head::against_sum_over_heads(from, run));
-  std::printf("\nPyTorch's numbers (%s):\n\n", from.file.metadata.at("made_by").c_str());
+  std::printf("\nPyTorch's numbers (%s):\n\n", from.text("made_by").c_str());
   verdict.add(multi_head::against_pytorch(from, run));
   const auto largest = [&](const char* name_of) { return (max)(abs(run.d.at(name_of))).item(); };
   std::printf("\n");
@@ -129,11 +129,14 @@ void permute_heads(const Reference& from, show::Verdict& verdict) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return tutorial::run(argc, argv, "12_multi_head_attention",
+  std::string self_path = MICROTAPE_REFERENCE_DIR "/attention_self.safetensors";
+  return tutorial::run(
+      argc, argv, "12_multi_head_attention",
       "Attention with several heads: cut, glued, permuted, and held against PyTorch.",
-      [](const std::string& out, show::Verdict& verdict) {
+      [&](const std::string& out, show::Verdict& verdict) {
         cut_and_glue(verdict);
-        const Reference self("attention_self"), cross("attention_cross");
+        const Reference self(self_path),
+            cross(MICROTAPE_REFERENCE_DIR "/attention_cross.safetensors");
         show::heading("2. Self-attention: queries, keys and values of one X");
         whole(out, "self", self, verdict);
         Run run(self, self.parameters());
@@ -141,5 +144,9 @@ int main(int argc, char** argv) {
         show::heading("3. Cross-attention: keys and values of other sequences");
         whole(out, "cross", cross, verdict);
         permute_heads(cross, verdict);
+      },
+      [&](CLI::App& app) {
+        app.add_option(
+            "--reference", self_path, "PyTorch's self-attention without a mask, for part 2");
       });
 }

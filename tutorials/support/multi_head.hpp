@@ -21,18 +21,44 @@ using microtape::Var;
 
 /// What PyTorch computed, for parameters, inputs and an adjoint of the result.
 struct Reference {
-  explicit Reference(const std::string& name)
-      : file(microtape::read_safetensors(MICROTAPE_REFERENCE_DIR "/" + name + ".safetensors")),
-        embed(std::stoi(file.metadata.at("embed"))),
-        heads(std::stoi(file.metadata.at("heads"))),
-        is_self(file.metadata.at("self") == "1") {}
-  const Tensor& operator[](const std::string& tensor) const { return file.tensors.at(tensor); }
+  /// @throws microtape::FileError if the file cannot be read, or is none of attention without a
+  /// mask
+  explicit Reference(const std::string& from)
+      : path(from),
+        file(microtape::read_safetensors(from)),
+        embed(number("embed")),
+        heads(number("heads")),
+        is_self(number("self") == 1) {
+    if (number("causal") != 0 || file.tensors.count("mask") != 0) throw failure("it has a mask");
+  }
+  const Tensor& operator[](const std::string& name) const {
+    const auto found = file.tensors.find(name);
+    if (found == file.tensors.end()) throw failure("there is no tensor " + name);
+    return found->second;
+  }
   TensorMap parameters() const {
     TensorMap out;
     for (const char* p : {"in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias"})
-      out[p] = file.tensors.at(p);
+      out[p] = (*this)[p];
     return out;
   }
+  std::string text(const std::string& key) const {
+    const auto found = file.metadata.find(key);
+    if (found == file.metadata.end()) throw failure("its metadata lacks " + key);
+    return found->second;
+  }
+  Index number(const std::string& key) const {
+    const std::string digits = text(key);
+    if (digits.empty() || digits.size() > 9 ||
+        digits.find_first_not_of("0123456789") != std::string::npos)
+      throw failure(key + " is no whole number: " + digits);
+    return std::stoi(digits);
+  }
+  microtape::FileError failure(const std::string& what) const {
+    return microtape::FileError(path + " is no reference of attention: " + what);
+  }
+
+  std::string path;
   microtape::Safetensors file;
   Index embed, heads;
   bool is_self;
