@@ -139,6 +139,7 @@ inline std::vector<Comparison> compare_chain(
   row("Z    = X W_1^T + b_1", tape.y.Z, by_hand.Z);
   row("H    = max(Z, 0)", tape.y.H, by_hand.H);
   row("L    = H W_2^T + b_2", tape.y.L, by_hand.L);
+  row("P    = softmax(L)", microtape::softmax(tape.y.L.value()), by_hand.P);
   rows.push_back(microtape::compare("loss = mean(-ln P)", tape.loss.value(),
       Tensor::of(by_hand.loss, microtape::float64), tolerance));
   row("dL   = (P - onehot)/n", tape.d[tape.y.L], by_hand.dL);
