@@ -17,15 +17,17 @@ fail() {
 
 # A brief run with further options; what it prints goes into run.txt.
 brief() {
-  "$program" --brief --out "$folder" "$@" > run.txt || fail "ended with $?: $(cat run.txt)"
+  "$program" --brief "$@" > run.txt || fail "ended with $?: $(cat run.txt)"
 }
 
 case $3 in
   brief)
-    brief
-    grep -q '^step 20/20 .* tokens/s ' run.txt || fail "no line for the last step"
+    brief --out "$folder"
+    grep -q '^step 20/20 ' run.txt || fail "no line for the last step"
     grep -q 'All .* checks hold' run.txt || fail "no verdict"
     grep -q 'bigram entropy' loss.svg || fail "no curve"
+    grep -q 'dW_E = ' gpt.equations.txt || fail "no derivation"
+    test -s gpt.html || fail "no page to step through"
     test -s gpt.safetensors || fail "no checkpoint"
     if grep -q "$(printf '\r')" run.txt; then fail "a carriage return in a file"; fi
     ;;
@@ -41,18 +43,18 @@ case $3 in
     ;;
   interrupt)
     # In the background of a script SIGINT is ignored, until the program asks for it.
-    "$program" --brief --steps 100000000 --out "$folder" > run.txt &
+    "$program" --brief --steps 100000000 --checkpoint gpt.safetensors > run.txt &
     trap 'kill -KILL $! 2> error.txt || true' EXIT
     while ! grep -q '^step' run.txt; do sleep 0.1; done
     kill -INT $!
     wait $! || fail "Ctrl-C ended it with $?"
     grep -q 'Interrupted. To go on: --resume' run.txt || fail "it does not say how to go on"
-    brief --resume gpt.safetensors --steps 0
+    brief --resume gpt.safetensors --steps 0 --checkpoint gpt.safetensors
     grep -q 'Going on after step [1-9]' run.txt || fail "the checkpoint does not load"
     ;;
   refuse)
     refuse() {
-      if "$program" --brief --out "$folder" "$@" > run.txt 2> error.txt; then
+      if "$program" --brief --checkpoint refused "$@" > run.txt 2> error.txt; then
         fail "accepted: $*"
       fi
       grep -q "$expected" error.txt || fail "another text: $(cat error.txt)"

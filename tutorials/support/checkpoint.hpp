@@ -35,6 +35,17 @@ struct Settings {
   }
 };
 
+/// A tiny model and a few steps, to see that all works.
+inline Settings brief_settings() {
+  return {.context = 16,
+      .width = 16,
+      .num_heads = 2,
+      .depth = 1,
+      .batch = 4,
+      .horizon = 20,
+      .evaluate_every = 5};
+}
+
 /// The losses so far.
 struct History {
   std::vector<double> train;       ///< [step]

@@ -25,6 +25,13 @@ inline Line smoothed(const std::vector<double>& losses, std::size_t parts) {
   return out;
 }
 
+/// The losses that were found every so many steps.
+inline Line every(double steps, const std::vector<double>& losses) {
+  Line out;
+  for (const double loss : losses) out.push_back({static_cast<double>(out.size()) * steps, loss});
+  return out;
+}
+
 /// An SVG of both losses, with the bigram entropy as a dashed line.
 inline std::string draw(const Line& train, const Line& validation, double bigram) {
   double last = 1;

@@ -1,7 +1,7 @@
 #pragma once
 
 // One line that a terminal redraws while a loop runs; where the output goes into a file or a pipe,
-// now and then a plain line.
+// now and then a plain line, which says nothing of time, so that two runs print the same.
 
 #include <unistd.h>
 
@@ -36,17 +36,18 @@ class Bar {
     const double pace = elapsed / static_cast<double>(done - first_);
     std::printf("%s", is_terminal_ ? "\r\x1b[K" : "");
     if (is_terminal_) draw_bar(done);
-    std::printf("step %lld/%lld  loss %.3f  validation %.3f  %.0f tokens/s  %s left", done, total_,
-        loss, validation, static_cast<double>(tokens_per_step_) / pace,
-        clock(pace * static_cast<double>(total_ - done)).c_str());
-    if (!is_terminal_) std::printf("\n");
+    std::printf("step %lld/%lld  loss %.3f  validation %.3f", done, total_, loss, validation);
+    if (is_terminal_)
+      std::printf("  %.0f tokens/s  %s left", static_cast<double>(tokens_per_step_) / pace,
+          clock(pace * static_cast<double>(total_ - done)).c_str());
+    else
+      std::printf("\n");
     std::fflush(stdout);
   }
 
   /// Leaves the line, so that what follows starts on its own.
   void finish() const {
-    if (is_terminal_) std::printf("\n");
-    std::printf("Trained for %s.\n", clock(seconds_since(start_)).c_str());
+    if (is_terminal_) std::printf("\nTrained for %s.\n", clock(seconds_since(start_)).c_str());
   }
 
  private:
