@@ -9,8 +9,8 @@
 // Part 1 holds each of these against the tape. Part 2 trains the same network until it reads digits
 // that it has never seen, and shows those that it misreads.
 //
-// Try this: write 4 for 64 in kHidden. Every gradient agrees as before, for the mathematics does not
-// care; but four numbers are too few to tell ten digits apart, and the last check fails.
+// Try this: write 4 for 64 in kHidden. Every gradient agrees as before, for the mathematics does
+// not care; but four numbers are too few to tell ten digits apart, and the last check fails.
 
 #include <microtape/layers/optim/optimizer.hpp>
 
@@ -99,6 +99,7 @@ double train_epoch(perceptron::Network& network, Optimizer& optimizer,
     const std::vector<digits::Digit>& training) {
   MicroTape tape(Keep::needed);
   double total = 0;
+  //! [epoch]
   for (std::size_t first = 0; first < training.size(); first += kBatch) {
     const digits::Batch batch = digits::batch(training, first, first + kBatch);
     const Var L = network(tape.constant(batch.X)).L;
@@ -108,6 +109,7 @@ double train_epoch(perceptron::Network& network, Optimizer& optimizer,
     tape.clear();
     optimizer.step(d);
   }
+  //! [epoch]
   return total / static_cast<double>(training.size());
 }
 

@@ -57,10 +57,12 @@ void board(const Options& options, const std::string& out, show::Verdict& verdic
   const Var K = leaf("K", {{ln3, 0, 0, 0}, {0, ln3, 0, 0}});
   const Var V = leaf("V", {{4, 0}, {0, 8}});
 
+  //! [board]
   // Forward. The tape writes down each line.
   const Var S = matmul_nt(Q, K, Scale{1 / std::sqrt(4.0), R"(\frac{1}{\sqrt{d}})"}).named("S");
   const Var P = softmax(S).named("P");
   const Var C = matmul(P, V).named("C");
+  //! [board]
   std::printf(
       "Each row of Q asks, each row of K answers: S holds how well they match. Softmax\n"
       "makes each row of S sum to 1, and P mixes the rows of V accordingly.\n\n");
@@ -74,9 +76,11 @@ void board(const Options& options, const std::string& out, show::Verdict& verdic
       "\nNow backwards. dX is the derivative of the loss by X. Let the loss be the sum of\n"
       "all numbers in C; then dC is all ones, and the chain rule gives the rest. (A B is\n"
       "the product of matrices; A * B multiplies element by element.)\n\n");
+  //! [sweep]
   Sweep sweep(C, Tensor::full({2, 2}, 1, options.dtype));
   while (!sweep.done()) sweep.step();
   const Gradients d = sweep.gradients();
+  //! [sweep]
   show::matrix("dC", d[C].value());
   const auto rule = [&](const Var& y, std::size_t input, const Var& x) {
     const Edge& edge = tape.node(y.node()).edges()[input];
@@ -123,6 +127,7 @@ void read_sentence(const Options& options, const std::string& out, show::Verdict
     return tape.leaf(Tensor::uniform({d, d}, -0.6, 0.6, seed, options.dtype), name);
   };
   const Var W_Q = weight("W_Q", 1), W_K = weight("W_K", 2), W_V = weight("W_V", 3);
+  //! [sentence]
   const Var Q = matmul(X, W_Q).named("Q");  // [n, d]
   const Var K = matmul(X, W_K).named("K");  // [n, d]
   const Var V = matmul(X, W_V).named("V");  // [n, d]
@@ -130,6 +135,7 @@ void read_sentence(const Options& options, const std::string& out, show::Verdict
   const Var S = matmul_nt(Q, K, by_width).named("S");  // [n, n]
   const Var P = softmax(S).named("P");                 // [n, n]
   const Var C = matmul(P, V).named("C");               // [n, d]
+  //! [sentence]
 
   std::printf("\n\nThe tape, in the order in which it was computed:\n\n%s", to_text(tape).c_str());
   std::printf(

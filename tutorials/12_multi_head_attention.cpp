@@ -24,11 +24,13 @@ namespace {
 
 // --- cut and glue ------------------------------------------------------------------------------
 
+//! [cut]
 /// [1, T, E] as [1, T, H, D], its axes reordered to [1, H, T, D].
 Tensor cut(const Tensor& x, Index heads) {
   const Index T = x.extent(1), D = x.extent(2) / heads;
   return x.reshape({1, T, heads, D}).permute({0, 2, 1, 3});
 }
+//! [cut]
 
 void cut_and_glue(show::Verdict& verdict) {
   show::heading("1. Cut and glue");
@@ -95,6 +97,7 @@ Tensor permuted(const Tensor& x, Index axis, const std::vector<Index>& order) {
   return concat(blocks, axis).value();
 }
 
+//! [permuted]
 /// Parameters, or their gradients, of the same heads in another order.
 TensorMap permuted(const TensorMap& of, const std::vector<Index>& order) {
   TensorMap out = of;
@@ -107,6 +110,7 @@ TensorMap permuted(const TensorMap& of, const std::vector<Index>& order) {
   columns = permuted(columns, 1, order);
   return out;
 }
+//! [permuted]
 
 void permute_heads(const Reference& from, show::Verdict& verdict) {
   show::heading("4. The order of heads means nothing");

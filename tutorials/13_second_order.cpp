@@ -41,16 +41,20 @@ Sweep swept(const Var& y) {
 void cube(const std::string& out, show::Verdict& verdict) {
   show::heading("1. A backward pass on the tape");
   MicroTape tape;
+  //! [cube]
   const Var x = tape.leaf(Tensor::of(4, float64), "x");
   const Var y = pow(x, 3).named("y");
   const NodeId forward = tape.size();
   const Var slope = backward(y, Record::yes)[x].named("slope");
+  //! [cube]
   const NodeId once = tape.size();
   const Sweep sweep = swept(slope);  // for the pictures, before more is recorded
   views::write(out, "cube", tape, sweep, slope, {.title = "A slope, walked back again"});
 
+  //! [again]
   const Var curvature = backward(slope, Record::yes)[x].named("curvature");
   const double third = backward(curvature)[x].item();
+  //! [again]
   std::printf("%s\n", to_text(tape).c_str());
   std::printf(
       "y = x^3 takes %u lines; its backward pass wrote %u more, and the backward pass of\n"
@@ -63,6 +67,7 @@ void cube(const std::string& out, show::Verdict& verdict) {
 
 // --- Hessian-vector products -------------------------------------------------------------------
 
+//! [hessian]
 /// <dW, V>, the slope of the loss along V, whose derivative by W is H V.
 Var slope_along(const Tensor& V, const Regression& r, const Var& W) {
   const Var dW = backward(r.loss(W), Record::yes)[W];
@@ -73,6 +78,7 @@ Tensor hessian_times(const Tensor& V, const Regression& r) {
   const Var W = tape.leaf(r.W, "W");
   return backward(slope_along(V, r, W))[W].value();
 }
+//! [hessian]
 
 void hessian_vector_products(const std::string& out, show::Verdict& verdict) {
   show::heading("2. Hessian times vector");
@@ -111,10 +117,12 @@ struct Tower {
       blocks.emplace_back(8, 2, 0, true, LayerOptions{.dtype = float64, .seed = i});
     const Var x = tape.leaf(Tensor::randn({2, 5, 8}, 9, float64), "x");
     Var h = x;
+    //! [checkpoint]
     for (TransformerBlock& block : blocks) {
       const auto f = [&block](std::span<const Var> in) { return block(in[0]); };
       h = keeps == Keeps::everything ? block(h) : checkpoint(f, {h});
     }
+    //! [checkpoint]
     loss = sum(square(h)).named("loss");
     const Gradients d = backward(loss);
     gradients.push_back(d[x].value());

@@ -9,8 +9,8 @@
 // One table W_E embeds the characters, E = rows(W_E, tokens), and scores them, L = H W_E^T. Its
 // gradient is the sum of both uses: dW_E = dL^T H, and to row t is added dE wherever token t stood.
 //
-// Try this: write 1 for 64 in context, in support/checkpoint.hpp. The GPT sees one character, as the
-// bigram counts do. It learns in seconds, but does not get below their entropy: a check fails.
+// Try this: write 1 for 64 in context, in support/checkpoint.hpp. The GPT sees one character, as
+// the bigram counts do. It learns in seconds, but does not get below their entropy: a check fails.
 //
 // Source: Radford et al., "Language Models are Unsupervised Multitask Learners", 2019, section 2.3.
 
@@ -146,7 +146,6 @@ void learn(const Options& options, const std::string& out, show::Verdict& verdic
   const double bigram = corpus::bigram_entropy(run.text());
   describe(run.text(), bigram);
   show::heading("1. Before it learns");
-  std::printf("One table, two uses: the gradient of W_E by plain loops, beside the tape.\n\n");
   tied::check(out, run.text(), verdict);
   if (loaded)
     run.load(*loaded);

@@ -57,6 +57,7 @@ inline Matrix softmax(Matrix s) {
 }
 
 /// What flows through a softmax: P * (dP - rowsum(dP * P)).
+//! [row sum]
 inline Matrix through_softmax(const Matrix& p, const Matrix& dp) {
   Matrix ds(p.rows, p.columns);
   for (std::size_t i = 0; i < p.rows; ++i) {
@@ -66,6 +67,7 @@ inline Matrix through_softmax(const Matrix& p, const Matrix& dp) {
   }
   return ds;
 }
+//! [row sum]
 
 /// One head, forward and backward.
 struct Head {
@@ -76,6 +78,7 @@ struct Head {
 /// @param dC    the adjoint of C
 inline Head head(
     const Matrix& Q, const Matrix& K, const Matrix& V, const Matrix& mask, const Matrix& dC) {
+  //! [head]
   const double scale = 1 / std::sqrt(static_cast<double>(Q.columns));
   const Matrix S = product(Q, transposed(K), scale);
   const Matrix P = softmax(sum(S, mask));
@@ -86,6 +89,7 @@ inline Head head(
   const Matrix dQ = product(dS, K, scale);
   const Matrix dK = product(transposed(dS), Q, scale);
   return {S, P, C, dP, dV, dS, dQ, dK};
+  //! [head]
 }
 
 }  // namespace closed_form

@@ -42,6 +42,7 @@ class Run {
     return {loss.item(), backward(loss)};
   }
 
+  //! [step]
   /// One step: backward, clear, change.
   void train_step() {
     const corpus::Batch batch =
@@ -57,6 +58,7 @@ class Run {
     optimizer_.step(g, clip_factor(g, parameters_, 1.0));
     history_.train.push_back(loss);
   }
+  //! [step]
 
   /// The mean loss over the held-out text, in windows beside each other; nothing is recorded.
   double validation_loss() {

@@ -38,12 +38,14 @@ class Network {
         second(hidden, classes,
             {.dtype = microtape::float64, .seed = microtape::split_seed(seed, 2), .symbol = "2"}) {}
 
+  //! [network]
   Values operator()(const Var& X) {
     const Var Z = first(X).named("Z");
     const Var H = microtape::relu(Z).named("H");
     const Var L = second(H).named("L");
     return {Z, H, L};
   }
+  //! [network]
 
   std::vector<Parameter> parameters() const {
     return {first.weight(), first.bias(), second.weight(), second.bias()};
@@ -99,6 +101,7 @@ inline ClosedForm closed_form_of(const Network& network, const Tensor& X,
   const Matrix x = matrix(X);
   const Matrix W1 = matrix(network.first.weight().value());
   const Matrix W2 = matrix(network.second.weight().value());
+  //! [closed form]
   const Matrix Z = affine(x, W1, matrix(network.first.bias().value()));
   const Matrix H = where_positive(Z, Z);
   const Matrix L = affine(H, W2, matrix(network.second.bias().value()));
@@ -116,6 +119,7 @@ inline ClosedForm closed_form_of(const Network& network, const Tensor& X,
   const Matrix dZ = forget_relu ? dH : where_positive(Z, dH);
   return {loss, Z, H, L, P, dL, product(transposed(dL), H), column_sums(dL), dH, dZ,
       product(transposed(dZ), x), column_sums(dZ), product(dZ, W1)};
+  //! [closed form]
 }
 
 /// The Vars of one pass through the network, with what a sweep found.

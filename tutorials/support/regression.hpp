@@ -31,6 +31,7 @@ struct Regression {
   }
 };
 
+//! [by hand]
 /// H V by plain loops: what flows through the softmax, between X and X^T.
 inline Tensor by_hand(const Regression& r) {
   const Matrix X = heads::matrix(r.X, 0), V = heads::matrix(r.V, 0);
@@ -39,6 +40,7 @@ inline Tensor by_hand(const Regression& r) {
   const Matrix HV = closed_form::product(closed_form::transposed(X), through, 1.0 / kRows);
   return Tensor::of(r.W.shape(), HV.numbers, float64);
 }
+//! [by hand]
 
 /// dW(W + h V) - dW(W - h V) over 2 h.
 inline Tensor by_difference(const Regression& r, double h) {

@@ -87,12 +87,17 @@ inline ByHand by_hand(const Matrix& L, const Matrix& H, const Matrix& dE,
 }
 //! [by hand]
 
-/// Holds the tape against the closed form, and writes its views.
+/// Holds the tape against the closed form, prints its equation, and writes its views.
 inline void check(const std::string& out, const corpus::Corpus& text, show::Verdict& verdict) {
   Run run(text);
   const microtape::Gradients d = run.sweep.gradients();
   const ByHand expected = by_hand(rows(run.L.value()), rows(run.H.value()), rows(d[run.E].value()),
       run.batch.tokens.data<std::int64_t>(), run.batch.next.data<std::int64_t>());
+  const std::string equations = microtape::to_text(microtape::derivation(run.tape, run.loss));
+  std::printf(
+      "One table, two uses. The last equation that the tape of a tiny GPT writes:\n\n%s\n"
+      "Both terms, and the loss, by plain loops beside the tape:\n\n",
+      equations.substr(equations.rfind("dW_E = ")).c_str());
   const auto row = [](const char* name, const Tensor& x, const Matrix& m) {
     return microtape::compare(name, x, Tensor::of(x.shape(), m.numbers, microtape::float64), 1e-12);
   };
