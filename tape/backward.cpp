@@ -76,6 +76,7 @@ void Sweep::apply_rules(Step* report) {
         " failed in the last step, when adjoints had been added already; start a new sweep, or go "
         "on from a copy"));
   has_failed_ = true;  // until all rules have run
+  //! [apply_rules]
   const Node& node = tape->at(at_);
   const Var y = node.has_value() ? tape->var(at_) : Var();
   // Complete: every user of this node has been visited. A training tape has no further use for it.
@@ -95,6 +96,7 @@ void Sweep::apply_rules(Step* report) {
     });
   }
   has_failed_ = false;
+  //! [apply_rules]
   if (const float seconds = watch.seconds(); seconds > 0)
     tape->at(at_).backward_seconds_ += seconds;
   move_on();
@@ -118,6 +120,7 @@ void Sweep::apply_joint_rule(
   }
 }
 
+//! [contribute]
 void Sweep::contribute(const Node& node, const Edge& edge, Var part, Step* report) {
   part = checked(node, edge, std::move(part));
   Var& sum = adjoints_[edge.input()];
@@ -130,6 +133,7 @@ void Sweep::contribute(const Node& node, const Edge& edge, Var part, Step* repor
     finite::check_adjoint(*y_.tape(), node, edge, sum.value());
   if (complete && record_ == Record::yes) name_adjoint(edge.input());
 }
+//! [contribute]
 
 Var Sweep::checked(const Node& node, const Edge& edge, Var part) const {
   const auto fail = [&](const auto&... why) {
@@ -150,6 +154,7 @@ Var Sweep::checked(const Node& node, const Edge& edge, Var part) const {
   return part;
 }
 
+//! [move_on]
 void Sweep::move_on() {
   // Walk back to the next node that has an adjoint and someone to pass it to.
   const MicroTape* tape = y_.tape();
@@ -157,6 +162,7 @@ void Sweep::move_on() {
     if (adjoints_[at_].defined() && !tape->at(at_).edges().empty()) return;
   at_ = kNoNode;
 }
+//! [move_on]
 
 void Sweep::count_contributions() {
   if (done()) return;
@@ -255,11 +261,13 @@ NodeId Gradients::node_of(const Parameter& parameter) const {
 
 // --- the loop ----------------------------------------------------------------------------------
 
+//! [loop]
 Gradients backward(const Var& y, const Var& seed, Record record) {
   Sweep sweep(y, seed, record);
   while (!sweep.done()) sweep.advance();
   return std::move(sweep).gradients();
 }
+//! [loop]
 
 Gradients backward(const Var& y, Record record) {
   if (y.size() != 1)

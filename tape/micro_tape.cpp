@@ -252,6 +252,7 @@ void MicroTape::drop_nodes(NodeId first) {
   size_ = first;
 }
 
+//! [clear]
 void MicroTape::clear() {
   if (running_steps_ > 0)
     throw TapeError("clear: a rule of this tape is running; clear it after the sweep");
@@ -264,5 +265,6 @@ void MicroTape::clear() {
   cursor_ = block_end_ = nullptr;
   ++slot_->generation;
 }
+//! [clear]
 
 }  // namespace microtape

@@ -86,6 +86,7 @@ Var MicroTape::push_op(const Op& op, Tensor value, std::span<Input> inputs) {
         if (input.node == kNoNode)
           input.node = add_source(NodeKind::constant, input.var->value(), "", "").node();
 
+    //! [push]
     Node& node = append_node();
     node.op_ = op.name.text();
     node.formula_ = op.formula.text();
@@ -93,6 +94,7 @@ Var MicroTape::push_op(const Op& op, Tensor value, std::span<Input> inputs) {
     node.active_ = active;
     store_attributes(node, op);
     store_inputs(node, value, inputs);
+    //! [push]
   } catch (...) {  // a rule that cannot be copied, or no memory
     drop_nodes(first);
     throw;

@@ -20,6 +20,7 @@ struct Operand {
   }
 };
 
+//! [loop]
 template <class T>
 void multiply(
     const Operand<T>& a, const Operand<T>& b, Index m, Index n, Index k, T alpha, T* c, Index ldc) {
@@ -30,6 +31,7 @@ void multiply(
       c[i * ldc + j] = alpha * sum;
     }
 }
+//! [loop]
 
 }  // namespace
 

@@ -59,6 +59,7 @@ Var shared_tn(const Var& a, const Var& b, const Scale& c) {
 
 }  // namespace
 
+//! [matmul]
 Var matmul(const Var& a, const Var& b, const Scale& c) {
   const bool is_shared = a.rank() > 2 && b.rank() == 2;  // one matrix for every row of a
   if (!is_shared && needs_batches(a, -1, b, -2)) {
@@ -77,6 +78,7 @@ Var matmul(const Var& a, const Var& b, const Scale& c) {
                   const Var& g) { return is_shared ? shared_tn(a, g, c) : matmul_tn(a, g, c); }},
       });
 }
+//! [matmul]
 
 Var matmul_nt(const Var& a, const Var& b, const Scale& c) {
   const bool is_shared = a.rank() > 2 && b.rank() == 2;
