@@ -24,10 +24,12 @@ class Indices {
       : Indices(std::span<const Index>(items.begin(), items.size())) {}
   /// @throws ShapeError if there are more than eight
   explicit Indices(std::span<const Index> items);
-  // Only what is there: wide loads of what narrow stores have just written wait for them.
+  /// Copies what is there, not all eight places: wide loads of what narrow stores have just written
+  /// would wait for them.
   Indices(const Indices& other) : size_(other.size_) {
     for (std::size_t i = 0; i < size_; ++i) items_[i] = other.items_[i];
   }
+  /// Copies what is there.
   Indices& operator=(const Indices& other) {
     size_ = other.size_;
     for (std::size_t i = 0; i < size_; ++i) items_[i] = other.items_[i];
