@@ -24,8 +24,8 @@ namespace {
 
 // --- cut and glue ------------------------------------------------------------------------------
 
-//! [cut]
 /// [1, T, E] as [1, T, H, D], its axes reordered to [1, H, T, D].
+//! [cut]
 Tensor cut(const Tensor& x, Index heads) {
   const Index T = x.extent(1), D = x.extent(2) / heads;
   return x.reshape({1, T, heads, D}).permute({0, 2, 1, 3});
@@ -97,8 +97,8 @@ Tensor permuted(const Tensor& x, Index axis, const std::vector<Index>& order) {
   return concat(blocks, axis).value();
 }
 
-//! [permuted]
 /// Parameters, or their gradients, of the same heads in another order.
+//! [permuted]
 TensorMap permuted(const TensorMap& of, const std::vector<Index>& order) {
   TensorMap out = of;
   for (const char* name : {"q_proj", "k_proj", "v_proj"})

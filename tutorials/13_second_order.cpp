@@ -67,8 +67,8 @@ void cube(const std::string& out, show::Verdict& verdict) {
 
 // --- Hessian-vector products -------------------------------------------------------------------
 
-//! [hessian]
 /// <dW, V>, the slope of the loss along V, whose derivative by W is H V.
+//! [hessian]
 Var slope_along(const Tensor& V, const Regression& r, const Var& W) {
   const Var dW = backward(r.loss(W), Record::yes)[W];
   return sum(dW * W.tape()->constant(V, "V")).named("slope");

@@ -42,8 +42,8 @@ class Run {
     return {loss.item(), backward(loss)};
   }
 
-  //! [step]
   /// One step: backward, clear, change.
+  //! [step]
   void train_step() {
     const corpus::Batch batch =
         corpus::random_batch(text_.train, split_seed(static_cast<std::uint64_t>(settings_.seed), 1),

@@ -31,8 +31,8 @@ struct Regression {
   }
 };
 
-//! [by hand]
 /// H V by plain loops: what flows through the softmax, between X and X^T.
+//! [by hand]
 inline Tensor by_hand(const Regression& r) {
   const Matrix X = heads::matrix(r.X, 0), V = heads::matrix(r.V, 0);
   const Matrix P = closed_form::softmax(closed_form::product(X, heads::matrix(r.W, 0)));

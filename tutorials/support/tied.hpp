@@ -25,7 +25,6 @@ inline Var find_op(microtape::MicroTape& tape, const std::string& op) {
   throw microtape::ValueError("find_op: the tape has no " + op);
 }
 
-//! [run]
 /// One batch on the tape, swept, and what came back to W_E along each of its uses.
 struct Run {
   explicit Run(const corpus::Corpus& text)
@@ -54,14 +53,12 @@ struct Run {
   Sweep sweep{loss, Tensor::of(1, microtape::float64)};
   Tensor by_embedding, by_scoring;  // [V, width]
 };
-//! [run]
 
 /// All leading axes as rows. [.., n] -> a matrix of n columns
 inline Matrix rows(const Tensor& x) {
   return heads::matrix(x.reshape({x.size() / x.extent(-1), x.extent(-1)}), 0);
 }
 
-//! [by hand]
 /// Both contributions to dW_E by plain loops, and the loss.
 struct ByHand {
   double loss = 0;
@@ -69,6 +66,7 @@ struct ByHand {
 };
 
 /// @param L, H  the scores, and the rows that were scored; dE: the adjoint of what was embedded
+//! [by hand]
 inline ByHand by_hand(const Matrix& L, const Matrix& H, const Matrix& dE,
     std::span<const std::int64_t> tokens, std::span<const std::int64_t> next) {
   const double n = static_cast<double>(tokens.size());
