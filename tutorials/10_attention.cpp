@@ -12,7 +12,7 @@
 // knows nothing of S; what holds whatever the numbers are still holds; and the heatmap darkens,
 // because larger scores make P less even.
 //
-// Source: Vaswani et al., "Attention Is All You Need", NeurIPS 2017, equation 1.
+// Source: Vaswani et al., "Attention Is All You Need", NeurIPS 2017, section 3.2.1.
 
 #include "support/heads.hpp"
 #include "support/sentence.hpp"
