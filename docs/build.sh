@@ -58,11 +58,11 @@ scratch=$build/docs
 pictures=$scratch/pictures
 rm -rf "$scratch/html" "$pictures" "$scratch/include"
 mkdir -p "$scratch/html" "$scratch/include"
-brief_14_gpt=--brief
+options_14_gpt="--steps 400"  # a quarter of a minute: enough to get below the bigram entropy
 for source in tutorials/[0-9][0-9]_*.cpp; do
   name=$(basename "$source" .cpp)
   program=$build/tutorials/$name
-  options=brief_$name
+  options=options_$name
   mkdir -p "$pictures/$name"
   if ! "$program" --help | grep -q -e --out; then continue; fi
   quietly "$program" --out "$pictures/$name" ${!options-}
