@@ -1,0 +1,132 @@
+// The site from file://: every page opens without an error and without a network, in light and dark,
+// in a wide window and on a telephone.
+
+import assert from 'node:assert/strict';
+import {readdirSync, readFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import {join} from 'node:path';
+import {after, test} from 'node:test';
+import {pathToFileURL} from 'node:url';
+import {chromium} from 'playwright-core';
+
+const site = process.env.SITE;
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM,
+  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+    '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+});
+after(() => browser.close());
+
+const all = readdirSync(site).filter((name) => name.endsWith('.html'));
+const players = readdirSync(site, {withFileTypes: true})
+  .filter((entry) => entry.isDirectory() && !['mathjax', 'search'].includes(entry.name))
+  .flatMap(({name}) => readdirSync(join(site, name)).map((file) => join(name, file)))
+  .filter((name) => name.endsWith('.html'));
+/** Pages that a person wrote; the others are Doxygen's lists and the API. */
+const isApi = (name) => /^(class|struct|union|namespace|functions|hierarchy|annotated|inherits|files|dir_)|_8hpp/.test(name);
+const written = all.filter((name) => !isApi(name));
+/** One of each kind of the others, to be looked at more closely. */
+const samples = ['classmicrotape_1_1Tensor.html', 'namespacemicrotape.html', 'arithmetic_8hpp.html'];
+
+/** Opens pages one after another in one window, and hands each to `look`. */
+async function visit(names, options, look = () => []) {
+  const context = await browser.newContext({viewport: {width: 1280, height: 900}, ...options});
+  const page = await context.newPage();
+  const problems = [];
+  let name = '';
+  const note = (text) => problems.push(`${name}: ${text}`);
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) note(message.text());
+  });
+  page.on('pageerror', (error) => note(error.message));
+  page.on('request', (request) => {
+    if (!/^(file|data|blob):/.test(request.url())) note(`asked for ${request.url()}`);
+  });
+  page.on('requestfailed', (request) => note(`did not get ${request.url()}`));
+  for (name of names) {
+    await page.goto(pathToFileURL(join(site, name)).href);
+    for (const problem of await look(page, name)) note(problem);
+  }
+  await context.close();
+  assert.deepEqual(problems, []);
+}
+
+/** Waits until MathJax has written every formula; tells of those that it could not read. */
+async function formulas(page) {
+  return page.evaluate(async () => {
+    if (!document.querySelector('script[src*="MathJax.js"]')) return [];
+    for (let i = 0; !window.MathJax?.Hub?.Queue; i++) {
+      if (i === 200) return ['MathJax does not start'];
+      await new Promise((done) => setTimeout(done, 50));
+    }
+    await new Promise((done) => window.MathJax.Hub.Queue(done));
+    const wrong = [...document.querySelectorAll('.merror, .MathJax_Error, [id^="MathJax-Element"] .mjx-error')];
+    const raw = document.querySelector('.contents')?.innerText.match(/\\[([]|\\f[$[]/);
+    return [...wrong.map((node) => `a formula: ${node.textContent}`), ...(raw ? ['raw LaTeX'] : [])];
+  });
+}
+
+/** Text that does not stand out from what is behind it. */
+async function contrast(page) {
+  await page.evaluate(axe);
+  const {violations} = await page.evaluate(() =>
+    window.axe.run(document.querySelector('.contents') ?? document, {runOnly: ['color-contrast']}));
+  return violations.flatMap(({nodes}) =>
+    nodes.slice(0, 3).map((node) => `${node.target}: ${node.any[0]?.message}`));
+}
+
+/** What is wider than the window, and does not scroll by itself. */
+const tooWide = (page) =>
+  page.evaluate(() => {
+    const frame = document.querySelector('#doc-content') ?? document.documentElement;
+    const room = frame.clientWidth;
+    return frame.scrollWidth <= room + 1 ? [] : [`is ${frame.scrollWidth} wide, in a window of ${room}`];
+  });
+
+test('there are pages', () => {
+  assert.ok(written.length >= 3 && all.length > 100, `${written.length} of ${all.length}`);
+  for (const name of samples) assert.ok(all.includes(name), name);
+});
+
+for (const colorScheme of ['light', 'dark']) {
+  test(`every page that was written opens, and can be read, in ${colorScheme}`, () =>
+    visit([...written, ...samples], {colorScheme}, async (page, name) => {
+      const problems = await formulas(page);
+      if (!samples.includes(name))
+        await page.screenshot({path: join(process.env.SITE_PICTURES, `${name}.${colorScheme}.png`)});
+      return [...problems, ...(await contrast(page))];
+    }));
+  test(`every page to step through opens in ${colorScheme}`, () => visit(players, {colorScheme}));
+}
+
+test('every page of the API opens', () => visit(all.filter(isApi), {}));
+
+test('no page is wider than a telephone', () =>
+  visit([...written, ...samples], {viewport: {width: 390, height: 800}}, async (page) => {
+    await formulas(page);
+    return tooWide(page);
+  }));
+
+test('the map of the course leads to a tutorial', async () => {
+  const page = await browser.newPage();
+  await page.goto(pathToFileURL(join(site, 'index.html')).href);
+  const map = await page.waitForSelector('.dotgraph iframe');
+  const frame = await map.contentFrame();
+  await frame.click('a >> text=softmax');
+  await page.waitForURL(/course_07_softmax\.html$/);
+  await page.close();
+});
+
+test('the search finds a function without a server', async () => {
+  const page = await browser.newPage();
+  await page.goto(pathToFileURL(join(site, 'index.html')).href);
+  await page.fill('#MSearchField', 'layer_norm');
+  await page.keyboard.press('End');
+  await page.waitForFunction(() => {
+    const results = document.querySelector('#MSearchResults')?.contentDocument ?? document;
+    return [...results.querySelectorAll('.SRResult')].some(
+      (result) => result.textContent.includes('layer_norm') && result.offsetHeight > 0);
+  });
+  await page.close();
+});
