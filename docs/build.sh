@@ -59,7 +59,7 @@ pictures=$scratch/pictures
 rm -rf "$scratch/html" "$pictures" "$scratch/include"
 mkdir -p "$scratch/html" "$scratch/include"
 options_14_gpt="--steps 400"  # a quarter of a minute: enough to get below the bigram entropy
-for source in tutorials/[0-9][0-9]_*.cpp; do
+for source in tutorials/[0-9][0-9]_*.cpp tutorials/how_it_works.cpp; do
   name=$(basename "$source" .cpp)
   program=$build/tutorials/$name
   options=options_$name
@@ -97,7 +97,7 @@ for file in MathJax.js extensions jax/element jax/input/TeX jax/output/SVG/{conf
 done
 cp -R "$pictures"/* docs/images "$scratch/html"
 
-python3 docs/mend_menus.py "$scratch/html"
+python3 docs/mend_pages.py "$scratch/html"
 python3 docs/check_site.py "$scratch/html" || status=1
 rm -rf "$out"
 mkdir -p "$(dirname "$out")"

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Mends what Doxygen 1.9.4 gets wrong: mend_menus.py SITE
+"""Mends what Doxygen 1.9.4 gets wrong: mend_pages.py SITE
 
 Its menus look for a function of a namespace on the page of the header, and for a friend on the page of
 the class, where no such place is: they are led to the page that has it, or to the page as a whole.
-A class whose nested classes are all private has a link to a list of none: it goes. Only places that
-Doxygen named are touched; what a person wrote is left to check_site.py.
+A class whose nested classes are all private has a link to a list of none: it goes. Graphs stand in frames,
+which neither grow nor shrink and which a screen reader passes by: they become a part of the page. Only
+what Doxygen named is touched; what a person wrote is left to check_site.py.
 """
 import pathlib
 import re
@@ -27,9 +28,15 @@ def mended(match):
     return f'{homes[place]}#{place}"' if place in homes else f'{page}"'
 
 
+def graph(match):
+    svg = (site / match.group(1)).read_text("utf-8")
+    return svg[svg.index("<svg"):]
+
+
 for path, text in texts.items():
     new = PLACE.sub(mended, text)
     if "nested-classes" not in places[path.name]:
         new = re.sub(r'<a href="#nested-classes">.*?</a>( &#124;)?\s*', "", new)
+    new = re.sub(r'<iframe [^>]*src="(dot_\w+\.svg)".*?</iframe>', graph, new, flags=re.DOTALL)
     if new != text:
         path.write_text(new, "utf-8")
