@@ -16,7 +16,7 @@ case ${1:-} in
 esac
 
 # What only the tests need. Only CI installs a second compiler, a browser, what checks the JSON of
-# tapes, and what benchmarks need; elsewhere they are used if they are there.
+# tapes, what makes the site, and what benchmarks need; elsewhere they are used if they are there.
 extras=()
 if ! has python3; then extras+=(python3); fi
 if ! has_header catch2/catch.hpp && ! has_header catch2/catch_test_macros.hpp; then
@@ -34,7 +34,7 @@ if [ -n "${CI:-}" ]; then
   if ! python3 -c 'import jsonschema' 2>/dev/null; then extras+=(python3-jsonschema); fi
   if ! has_header benchmark/benchmark.h; then extras+=(libbenchmark-dev); fi
   if ! has node; then extras+=(nodejs); fi
-  for package in npm chromium; do
+  for package in npm chromium doxygen; do
     if ! has "$package"; then extras+=("$package"); fi
   done
 fi
@@ -81,6 +81,13 @@ drive_player() {
   ./tests/player/run.sh build/release/tests/player_pages "$PWD/build/release/tests/player"
 }
 
+# Doxygen's warnings, links that lead nowhere, and what a browser says of each page.
+make_site() {
+  if [ -z "${CI:-}" ] && ! has doxygen; then return 77; fi
+  ./docs/build.sh --build build/release --out build/site &&
+    ./tests/site/run.sh build/site build/release/tests/player
+}
+
 # In full, each as long as it takes to tell.
 run_benchmarks() {
   local program
@@ -103,6 +110,7 @@ first_of() {
 
 part "./tutorials/start.sh; release: all tests, also those of the installation" start_and_test
 part "the player in Chromium" drive_player
+part "the site: what is undocumented or leads nowhere, and every page in Chromium" make_site
 # Benchmarks run once, above, and tutorials there and with clang.
 once=(-D CMAKE_DISABLE_FIND_PACKAGE_benchmark=ON -D MICROTAPE_TUTORIALS=OFF)
 part "address and undefined-behaviour sanitizers" build_and_test asan "${once[@]}" \
