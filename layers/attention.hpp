@@ -11,7 +11,7 @@ namespace microtape {
 /// Everything is composed from ops, so every gradient is on the tape. The scores take B H Tq Tk
 /// numbers: this is not FlashAttention.
 ///
-/// Source: Vaswani et al., "Attention Is All You Need", NeurIPS 2017, equation 1 and section 3.2.2.
+/// Source: Vaswani et al., "Attention Is All You Need", NeurIPS 2017, sections 3.2.1 and 3.2.2.
 class MultiHeadAttention : public Layer {
  public:
   /// @param embed      E, the width of inputs and output; divisible by num_heads
