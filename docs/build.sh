@@ -64,7 +64,6 @@ for source in tutorials/[0-9][0-9]_*.cpp tutorials/how_it_works.cpp; do
   program=$build/tutorials/$name
   options=options_$name
   mkdir -p "$pictures/$name"
-  if ! "$program" --help | grep -q -e --out; then continue; fi
   quietly "$program" --out "$pictures/$name" ${!options-}
 done
 if [ -e docs/tr/10_attention.md ]; then
