@@ -18,7 +18,7 @@ using namespace microtape;
 namespace {
 
 //! [f]
-/// f(x) = x^3 and its slope: f'' = 6 x, f''' = 6, so the central error is h^2 and nothing else.
+/// f(x) = x^3 and its slope; f''' = 6, so the central error is h^2, and nothing else.
 double f(double x) { return x * x * x; }
 double slope(double x) { return 3 * x * x; }
 //! [f]

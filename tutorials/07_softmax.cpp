@@ -124,8 +124,8 @@ void loss(const std::string& out, show::Verdict& verdict) {
   MicroTape tape;
   //! [loss]
   const Var logits = tape.leaf(data, "L");
-  const Var N = tape.constant(Tensor::of({2, 0, 3}, int64), "labels");
-  const Var loss = cross_entropy(logits, N).named("loss");
+  const Var targets = tape.constant(Tensor::of({2, 0, 3}, int64), "labels");
+  const Var loss = cross_entropy(logits, targets).named("loss");
   //! [loss]
   Sweep sweep(loss, Tensor::of(1, float64));
   while (!sweep.done()) sweep.advance();
