@@ -67,7 +67,7 @@ void bias(const std::string& out, show::Verdict& verdict) {
     off = std::max(off, std::abs(gradients[b].value().at({j}) - (g.at({0, j}) + g.at({1, j}))));
   std::printf("\n");
   verdict.zero("db = colsum(G)", off, 0);
-  views::write(out, "bias", tape, sweep, Y);
+  views::write(out, "bias", tape, sweep, Y, {.seed = g});
 }
 
 // --- the transpose of a Jacobian ----------------------------------------------------------------

@@ -112,7 +112,7 @@ void rules(const std::string& out, const Tensor& data, const Tensor& weight, con
       compare("dX = G W", d[X].value(), by_hand.dX, 1e-14),
       compare("dW = G^T X", d[W].value(), by_hand.dW, 1e-14),
       compare("db = 1^T G", d[b].value(), by_hand.db, 1e-14)});
-  views::write(out, "linear", tape, sweep, Y);
+  views::write(out, "linear", tape, sweep, Y, {.seed = G});
 }
 
 }  // namespace

@@ -112,8 +112,8 @@ void rule(const std::string& out, show::Verdict& verdict) {
       compare("dx = y * (g - <g, y>)", dx, expected, 1e-14),
       compare("dx, composed", dx_composed, expected, 1e-14)});
   verdict.zero("rows of dx sum to 0: rows of y sum to 1", row_sum(dx), 1e-15);
-  views::write(out, "softmax", fused, sweep, y);
-  views::write(out, "composed", composed, sweep_composed, same);
+  views::write(out, "softmax", fused, sweep, y, {.seed = g});
+  views::write(out, "composed", composed, sweep_composed, same, {.seed = g});
   views::write_graph(out, "difference", to_dot(diff(fused, composed)));
 }
 
