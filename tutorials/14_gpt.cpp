@@ -12,8 +12,9 @@
 // Try this: write 1 for 64 in context, in support/checkpoint.hpp. The GPT sees one character, as
 // the bigram counts do. It learns in seconds, but does not get below their entropy: a check fails.
 //
-// Sources: Radford et al., "Language Models are Unsupervised Multitask Learners", 2019, section 2.3;
-// Press, Wolf, "Using the Output Embedding to Improve Language Models", EACL 2017 (one table).
+// Sources: Radford et al., "Language Models are Unsupervised Multitask Learners", 2019,
+// section 2.3; Press, Wolf, "Using the Output Embedding to Improve Language Models", EACL 2017 (one
+// table).
 
 #include <csignal>
 #include <optional>
