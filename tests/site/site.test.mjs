@@ -124,12 +124,9 @@ test('the map of the course leads to a tutorial', async () => {
 test('the search finds a function without a server', async () => {
   const page = await browser.newPage();
   await page.goto(pathToFileURL(join(site, 'index.html')).href);
-  await page.fill('#MSearchField', 'layer_norm');
-  await page.keyboard.press('End');
-  await page.waitForFunction(() => {
-    const results = document.querySelector('#MSearchResults')?.contentDocument ?? document;
-    return [...results.querySelectorAll('.SRResult')].some(
-      (result) => result.textContent.includes('layer_norm') && result.offsetHeight > 0);
-  });
+  await page.click('#MSearchField');
+  await page.keyboard.type('layer_norm', {delay: 50});
+  const results = page.frameLocator('#MSearchResults');
+  await results.locator('.SRResult:visible', {hasText: 'layer_norm.hpp'}).waitFor();
   await page.close();
 });
