@@ -51,8 +51,8 @@ void views_of_one_block() {
 void bias(const std::string& out, show::Verdict& verdict) {
   show::heading("2. The sum in the backward pass");
   MicroTape tape;
-  const Tensor g = Tensor::of({{1, 2, 3}, {10, 20, 30}}, float64);
   //! [bias]
+  const Tensor g = Tensor::of({{1, 2, 3}, {10, 20, 30}}, float64);
   const Var X = tape.leaf(Tensor::of({{1, 2, 3}, {4, 5, 6}}, float64), "X");
   const Var b = tape.leaf(Tensor::of({10, 20, 30}, float64), "b");
   const Var Y = (X + b).named("Y");
