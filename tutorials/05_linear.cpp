@@ -2,8 +2,8 @@
 //
 //     Y = X W^T + b      dX = G W      dW = G^T X      db = 1^T G
 //
-// Where the rules come from: a change dX moves the loss by <G, dX W^T> = <G W, dX>, so what stands
-// beside dX is its adjoint; for W in the same way. A shape can stand in only one place, so the
+// Where the rules come from: a change D of X moves the loss by <G, D W^T> = <G W, D>; what stands
+// beside D is the adjoint of X; for W in the same way. A shape can stand in only one place, so the
 // shapes alone tell which factor is transposed. The rule of X needs W, that of W needs X: both must
 // be kept until the sweep comes back.
 //
