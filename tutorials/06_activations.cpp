@@ -1,4 +1,4 @@
-// Tutorial 06: functions of one number: their slopes, their kinks, and two ways to get a NaN.
+// Tutorial 06: functions of one number: slopes, kinks, and a NaN out of a branch that is not taken.
 //
 //     GELU(x) = x Phi(x)      GELU'(x) = Phi(x) + x phi(x)
 //     SiLU(x) = x s(x)        SiLU'(x) = s (1 + x (1 - s))
