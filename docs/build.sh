@@ -2,8 +2,8 @@
 # Makes the site of the course, to be read without a network: ./docs/build.sh [--build DIR] [--out DIR]
 # DIR of --build is where the tutorials are built (build/release, unless told otherwise), DIR of --out
 # where the site goes (build/site; begin at its index.html). Installs what is missing, builds and runs
-# the tutorials, lets Doxygen write the pages, and checks them (docs/check_site.py): what is
-# undocumented, or leads nowhere, is an error.
+# the tutorials, lets Doxygen write the pages, and checks them (docs/check_*.py): what is
+# undocumented, not there to be quoted, or leads nowhere, is an error.
 set -euo pipefail
 
 called_from=$PWD
@@ -20,8 +20,8 @@ build=$root/build/release out=$root/build/site
 while [ $# -gt 0 ]; do
   case $1 in
     --help | -h) sed -n '2,6s/^# //p' docs/build.sh; exit 0 ;;
-    --build) build=$(from_caller "${2:?$(usage)}"); shift 2 ;;
-    --out) out=$(from_caller "${2:?$(usage)}"); shift 2 ;;
+    --build) build=$(from_caller "${2:-}"); shift 2 || usage ;;
+    --out) out=$(from_caller "${2:-}"); shift 2 || usage ;;
     *) usage ;;
   esac
 done
@@ -74,15 +74,17 @@ fi
 quietly "$build/docs/op_page" "$scratch/ops.md"
 ln -s "$root" "$scratch/include/microtape"
 headers=$(sed -n "s|^  \([a-z_/]*\.hpp\).*|\"$scratch/include/microtape/\1\"|p" cmake/public_headers.cmake)
-pages=$(printf '"%s" ' docs/*.md docs/course/*.md docs/tr/*.md docs/*.dox "$scratch/ops.md")
+written=(docs/*.md docs/course/*.md docs/tr/*.md)
+pages=$(printf '"%s" ' "${written[@]}" docs/*.dox "$scratch/ops.md")
 status=0
+python3 docs/check_quotes.py "${written[@]}" || status=1
 doxygen - >"$scratch/doxygen.log" 2>&1 <<END || status=1
 @INCLUDE_PATH = "$root/docs"
 @INCLUDE = Doxyfile
 PROJECT_NUMBER = $(sed -n 's/^project(.* VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 INPUT = $(echo $pages $headers)
 OUTPUT_DIRECTORY = "$scratch/html"
-STRIP_FROM_PATH = "$scratch/include" "$root"
+STRIP_FROM_PATH = "$scratch/include" "$scratch" "$root"
 STRIP_FROM_INC_PATH = "$scratch/include"
 HTML_EXTRA_STYLESHEET = $style/doxygen-awesome.css docs/site.css
 END
