@@ -43,8 +43,8 @@ Var scale(const Var& x, const Scale& c);
 Var pow(const Var& x, double n);
 
 /// a^b, broadcast. a^0 is 1. By a the derivative is 0 where b is 0; by b it is 0 where a is 0 and b
-/// is not negative, and NaN where a is negative. Where no adjoint arrives, none leaves. @throws as
-/// add
+/// is not negative, and NaN where a is negative. Where no adjoint arrives, none leaves for a; what
+/// leaves for b is NaN where its derivative is. @throws as add
 Var pow(const Var& a, const Var& b);
 /// c^x. At c = 0 the derivative is 0 where x is not negative; for c < 0 it is NaN.
 Var pow(double c, const Var& x);
