@@ -77,6 +77,13 @@ async function contrast(page) {
     nodes.slice(0, 3).map((node) => `${node.target}: ${node.any[0]?.message}`));
 }
 
+/** Pictures that are drawn in dark ink and have nothing light behind them. */
+async function darkOnDark(page) {
+  return page.evaluate(() => [...document.querySelectorAll('.contents img, .contents .dotgraph')]
+    .filter((picture) => getComputedStyle(picture).backgroundColor !== 'rgb(255, 255, 255)')
+    .map((picture) => `${picture.src ?? 'a graph'} cannot be seen in the dark`));
+}
+
 /** On a telephone: whether anything is wider than the window, and does not scroll by itself. */
 async function tooWide(page) {
   await page.setViewportSize({width: 390, height: 800});
@@ -105,7 +112,8 @@ test('every page that was written opens, can be read, and fits a telephone', () 
   }));
 
 test('every page that was written can be read in the dark', () =>
-  visit([...written, ...samples], {colorScheme: 'dark', without: withoutFormulas}, contrast));
+  visit([...written, ...samples], {colorScheme: 'dark', without: withoutFormulas}, async (page) =>
+    [...(await contrast(page)), ...(await darkOnDark(page))]));
 
 for (const colorScheme of ['light', 'dark'])
   test(`every page to step through opens, ${colorScheme}`, () => visit(players, {colorScheme}));
