@@ -62,9 +62,11 @@ async function formulas(page) {
       await new Promise((done) => setTimeout(done, 50));
     }
     await new Promise((done) => window.MathJax.Hub.Queue(done));
-    const wrong = [...document.querySelectorAll('.merror, .MathJax_Error, [id^="MathJax-Element"] .mjx-error')];
+    const isWrong = (node) => node?.type === 'merror' ||
+      (Array.isArray(node?.data) && node.data.some(isWrong));
+    const wrong = window.MathJax.Hub.getAllJax().filter((formula) => isWrong(formula.root));
     const raw = document.querySelector('.contents')?.innerText.match(/\\[([]|\\f[$[]/);
-    return [...wrong.map((node) => `a formula: ${node.textContent}`), ...(raw ? ['raw LaTeX'] : [])];
+    return [...wrong.map(({originalText}) => `a formula: ${originalText}`), ...(raw ? ['raw LaTeX'] : [])];
   });
 }
 
