@@ -53,9 +53,14 @@ inline Chain closed_form_chain(const Attention& a, RowSum row_sum) {
                             : Matrix(static_cast<std::size_t>(tq), static_cast<std::size_t>(tk));
     closed_form::Head h =
         closed_form::head(matrix(a.Q, i), matrix(a.K, i), matrix(a.V, i), mask, matrix(a.dC, i));
-    if (row_sum == RowSum::forgotten)
+    if (row_sum == RowSum::forgotten) {
       for (std::size_t j = 0; j < h.dS.numbers.size(); ++j)
         h.dS.numbers[j] = h.P.numbers[j] * h.dP.numbers[j];
+      // What is made of dS inherits the mistake.
+      const double scale = 1 / std::sqrt(static_cast<double>(a.Q.extent(-1)));
+      h.dQ = closed_form::product(h.dS, matrix(a.K, i), scale);
+      h.dK = closed_form::product(closed_form::transposed(h.dS), matrix(a.Q, i), scale);
+    }
     append(S, h.S), append(P, h.P), append(C, h.C), append(dV, h.dV);
     append(dP, h.dP), append(dS, h.dS), append(dQ, h.dQ), append(dK, h.dK);
   }
