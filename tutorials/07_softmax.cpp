@@ -7,8 +7,8 @@
 // rounding. ln y loses what e^x has rounded to 0, so the logarithm is taken before the exponential:
 // a loss that knows it is of logits has a gradient that is a difference of probabilities.
 //
-// Try this: forget "- whole" in pullback_by_hand, the classic mistake. Both comparisons of dx fail:
-// the rows no longer sum to 0.
+// Try this: forget "- whole" in pullback_by_hand, the classic mistake. Both comparisons of dx fail.
+// Then take row_sum(expected) for row_sum(dx): the rows of that dx do not sum to 0 either.
 
 #include "support/tutorial.hpp"
 
