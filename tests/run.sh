@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Everything that CI checks: ./tests/run.sh [--slow]; --slow adds the tests with the label slow, the
 # tutorials with sanitizers, all tests under ThreadSanitizer and with oneDNN's products, ten minutes
-# of fuzzing a format, and the benchmarks in full. Ends with a line for each part: what it was,
-# whether it passed, how long it took.
+# of fuzzing a format, every page of the API in a browser, and the benchmarks in full. Ends with a
+# line for each part: what it was, whether it passed, how long it took.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source cmake/setup.sh
@@ -84,6 +84,7 @@ drive_player() {
 # Doxygen's warnings, links that lead nowhere, and what a browser says of each page.
 make_site() {
   if [ -z "${CI:-}" ] && ! has doxygen; then return 77; fi
+  if [ $is_slow = yes ]; then export EVERY_PAGE=yes; fi
   ./docs/build.sh --build build/release --out build/site &&
     ./tests/site/run.sh build/site build/release/tests/player
 }

@@ -121,7 +121,11 @@ for (const colorScheme of ['light', 'dark'])
   test(`every page to step through opens, ${colorScheme}`, () => visit(players, {colorScheme}));
 
 // There are some hundreds, and no formulas in them.
-test('every page of the API opens', () => visit(all.filter(isApi), {without: withoutFormulas}));
+// Doxygen makes them all alike: every eighth tells, unless EVERY_PAGE is set.
+test('pages of the API open', () => {
+  const some = all.filter(isApi).filter((_, i) => process.env.EVERY_PAGE || i % 8 === 0);
+  return visit(some, {without: withoutFormulas});
+});
 
 test('the map of the course leads to a tutorial', async () => {
   const page = await browser.newPage();
