@@ -17,21 +17,6 @@ CBLAS_TRANSPOSE cblas(Transpose transpose) {
 
 int cblas(Index extent) { return static_cast<int>(extent); }
 
-constexpr Index kFewNumbers = 1024;
-
-/// b [n, k] -> b^T [k, n] without gaps, four rows at a time.
-void transpose(const float* b, Index n, Index k, Index ldb, float* out) {
-  Index j = 0;
-  for (; j + 4 <= n; j += 4)
-    for (Index p = 0; p < k; ++p) {
-      const float* x = b + j * ldb + p;
-      const float four[] = {x[0], x[ldb], x[2 * ldb], x[3 * ldb]};
-      std::copy(std::begin(four), std::end(four), out + p * n + j);
-    }
-  for (; j < n; ++j)
-    for (Index p = 0; p < k; ++p) out[p * n + j] = b[j * ldb + p];
-}
-
 #ifdef MICROTAPE_OPENBLAS
 
 /// How many SerialGemms live, and what the first of them found.
@@ -77,6 +62,25 @@ bool gemm_is_reentrant() { return true; }
 #endif
 
 #ifndef MICROTAPE_ONEDNN  // gemm_onednn.cpp has another
+
+namespace {
+
+constexpr Index kFewNumbers = 1024;
+
+/// b [n, k] -> b^T [k, n] without gaps, four rows at a time.
+void transpose(const float* b, Index n, Index k, Index ldb, float* out) {
+  Index j = 0;
+  for (; j + 4 <= n; j += 4)
+    for (Index p = 0; p < k; ++p) {
+      const float* x = b + j * ldb + p;
+      const float four[] = {x[0], x[ldb], x[2 * ldb], x[3 * ldb]};
+      std::copy(std::begin(four), std::end(four), out + p * n + j);
+    }
+  for (; j < n; ++j)
+    for (Index p = 0; p < k; ++p) out[p * n + j] = b[j * ldb + p];
+}
+
+}  // namespace
 
 void gemm(Transpose transpose_a, Transpose transpose_b, Index m, Index n, Index k, float alpha,
     const float* a, Index lda, const float* b, Index ldb, float* c, Index ldc) {

@@ -67,9 +67,8 @@ Formula formula(Formula::Kind kind, std::vector<Formula> children);
 /// @}
 
 /// Reads the right side of a formula: sums, products by juxtaposition and `\odot`, `\frac`,
-/// `\sqrt`,
-/// `^\top`, `^{n}`, parentheses, `[a > b]`, `\operatorname{f}_{@axis}(..)`, numbers, letters,
-/// `@names`.
+/// `\sqrt`, `^\top`, `^{n}`, parentheses, `[a > b]`, `\operatorname{f}_{@axis}(..)`, numbers,
+/// letters, `@names`.
 /// @throws ValueError for anything else; the text tells the position, counted from 0
 Formula parse_formula(std::string_view text);
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Opens every page of the site in Chromium: ./run.sh SITE SCRATCH
+# Opens the pages of the site in Chromium: ./run.sh SITE SCRATCH
 # SITE is what docs/build.sh made, SCRATCH a folder for what npm installs (that of the tests of the
 # player has the same) and for pictures. Where node, npm or chromium is missing it says so and ends
 # with 77.

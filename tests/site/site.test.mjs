@@ -26,8 +26,8 @@ const players = readdirSync(site, {withFileTypes: true})
 /** Pages that a person wrote; the others are Doxygen's lists and the API. */
 const isApi = (name) => /^(class|struct|union|namespace|functions|hierarchy|annotated|inherits|files|dir_)|_8hpp/.test(name);
 const written = all.filter((name) => !isApi(name));
-/** One of each kind of the others, to be looked at more closely. */
 const wide = {width: 1280, height: 900};
+/** One of each kind of the others, to be looked at more closely. */
 const samples = ['classmicrotape_1_1Var.html', 'losses_8hpp.html'];
 
 /** Opens pages one after another in one window, and hands each to `look`. */
@@ -120,8 +120,8 @@ test('every page that was written can be read in the dark', () =>
 for (const colorScheme of ['light', 'dark'])
   test(`every page to step through opens, ${colorScheme}`, () => visit(players, {colorScheme}));
 
-// There are some hundreds, and no formulas in them.
-// Doxygen makes them all alike: every eighth tells, unless EVERY_PAGE is set.
+// There are some hundreds, without formulas, which Doxygen makes alike: every eighth tells, unless
+// EVERY_PAGE is set.
 test('pages of the API open', () => {
   const some = all.filter(isApi).filter((_, i) => process.env.EVERY_PAGE || i % 8 === 0);
   return visit(some, {without: withoutFormulas});
