@@ -65,7 +65,9 @@ bool gemm_is_reentrant() { return true; }
 
 namespace {
 
-constexpr Index kFewNumbers = 1024;
+// Up to these, transposing B first was quicker for every number of rows of A; with longer sums it
+// is slower for few.
+constexpr Index kShortSum = 16, kFewNumbers = 1024;
 
 /// b [n, k] -> b^T [k, n] without gaps, four rows at a time.
 void transpose(const float* b, Index n, Index k, Index ldb, float* out) {
@@ -84,9 +86,10 @@ void transpose(const float* b, Index n, Index k, Index ldb, float* out) {
 
 void gemm(Transpose transpose_a, Transpose transpose_b, Index m, Index n, Index k, float alpha,
     const float* a, Index lda, const float* b, Index ldb, float* c, Index ldc) {
-  // OpenBLAS is quick at small products, but not at A B^T: there B is transposed first.
+  // OpenBLAS is quick at small products, but not at A B^T: there a narrow B is transposed first.
   float turned[kFewNumbers];
-  if (transpose_a == Transpose::no && transpose_b == Transpose::yes && n * k <= kFewNumbers) {
+  if (transpose_a == Transpose::no && transpose_b == Transpose::yes && k <= kShortSum &&
+      n * k <= kFewNumbers) {
     transpose(b, n, k, ldb, turned);
     transpose_b = Transpose::no, b = turned, ldb = n;
   }
