@@ -137,7 +137,9 @@ if has_fuzzer; then
   part "$fuzz_seconds seconds of fuzzing for each format of files" ./tests/fuzz/run.sh "$fuzz_seconds"
 fi
 if [ $is_slow = yes ]; then
-  part "ThreadSanitizer" build_and_test tsan "${once[@]}"
+  # Without precompiled headers, so that each source is seen to include what it uses.
+  part "ThreadSanitizer" build_and_test tsan "${once[@]}" \
+    -D CMAKE_DISABLE_PRECOMPILE_HEADERS=ON
   if has_header oneapi/dnnl/dnnl.h; then
     part "oneDNN" build_and_test onednn "${once[@]}"
   fi
