@@ -52,7 +52,7 @@ constexpr std::size_t kSlabHeader = 64;
 /// release_memory() does nothing while less than this waits: 1 MB.
 constexpr std::size_t kWorthReleasing = std::size_t{1} << 20;
 
-constexpr std::size_t class_of(std::size_t bytes) { return bytes == 0 ? 0 : (bytes - 1) / kStep; }
+constexpr std::size_t class_of(std::size_t bytes) { return (bytes - (bytes > 0)) / kStep; }
 constexpr std::size_t block_bytes(std::size_t c) { return (c + 1) * kStep; }
 constexpr std::size_t blocks_per_slab(std::size_t c) {
   return (kSlabBytes - kSlabHeader) / block_bytes(c);
@@ -181,8 +181,9 @@ Stack make_slab(std::size_t c) {
   return stack;
 }
 
-/// The current stack is empty: fills it from the spare one, the depot or a new slab.
-void* allocate_slowly(std::size_t c) {
+/// The current stack is empty: fills it from the spare one, the depot or a new slab. Not inlined, as
+/// deallocate_slowly() is not: the quick way would save six registers for it.
+[[gnu::noinline]] void* allocate_slowly(std::size_t c) {
   const bool is_live = greet();
   Stack& current = cache.current[c];
   std::swap(current, cache.spare[c]);
@@ -200,7 +201,7 @@ void* allocate_slowly(std::size_t c) {
 }
 
 /// The current stack is full, or the thread not live: makes room by leaving a stack in the depot.
-void deallocate_slowly(void* block, std::size_t c) {
+[[gnu::noinline]] void deallocate_slowly(void* block, std::size_t c) {
   const bool is_live = greet();
   Stack& current = cache.current[c];
   if (current.height >= cache.room[c]) std::swap(current, cache.spare[c]);

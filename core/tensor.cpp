@@ -19,8 +19,8 @@ constexpr std::size_t kLargeAlignment = 64;
 
 /// Bytes from the start of a block to its numbers: a cache line's multiple when there are many.
 std::size_t data_offset(std::size_t header_bytes, std::size_t data_bytes) {
-  const std::size_t alignment = data_bytes >= 1024 ? kLargeAlignment : sizeof(double);
-  return (header_bytes + alignment - 1) / alignment * alignment;
+  if (data_bytes < 1024) return header_bytes;
+  return (header_bytes + kLargeAlignment - 1) / kLargeAlignment * kLargeAlignment;
 }
 
 std::int64_t to_int64(std::string_view op, double value) {
@@ -57,6 +57,7 @@ void require_floating(std::string_view op, DType dtype) {
 
 Tensor::Header* Tensor::allocate(
     std::span<const Index> extents, Index size, DType dtype, std::size_t data_bytes) {
+  static_assert(sizeof(Header) % sizeof(double) == 0 && sizeof(Index) % sizeof(double) == 0);
   const std::size_t header_bytes = sizeof(Header) + 2 * extents.size() * sizeof(Index);
   const std::size_t offset = data_offset(header_bytes, data_bytes);
   const std::size_t bytes = offset + data_bytes;

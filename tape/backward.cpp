@@ -110,7 +110,7 @@ void Sweep::apply_joint_rule(
     if (!edge.is_joint()) continue;
     const auto count = std::count_if(parts.begin(), parts.end(),
         [&](const Part& part) { return part.input == edge.position(); });
-    if (count == 0) static_cast<void>(checked(node, edge, {}));  // throws
+    if (count == 0) check_part(node, edge, {});  // throws
     if (!pending_.empty()) pending_[edge.input()] += static_cast<std::uint32_t>(count - 1);
   }
   for (const Part& part : parts) {
@@ -122,7 +122,9 @@ void Sweep::apply_joint_rule(
 
 //! [contribute]
 void Sweep::contribute(const Node& node, const Edge& edge, Var part, Step* report) {
-  part = checked(node, edge, std::move(part));
+  check_part(node, edge, part);
+  // A rule may return a Var that it captured; what is not recorded is to stand on no tape.
+  if (record_ == Record::no && part.slot_) part = Var(part.value_);
   Var& sum = adjoints_[edge.input()];
   const bool complete = !pending_.empty() && --pending_[edge.input()] == 0;
   if (report) report->contributions.push_back({&edge, part, sum, {}, complete});
@@ -135,7 +137,7 @@ void Sweep::contribute(const Node& node, const Edge& edge, Var part, Step* repor
 }
 //! [contribute]
 
-Var Sweep::checked(const Node& node, const Edge& edge, Var part) const {
+void Sweep::check_part(const Node& node, const Edge& edge, const Var& part) const {
   const auto fail = [&](const auto&... why) {
     return cat("backward: ", node.op(), ": the rule of ", edge.name(), " ", why...,
         "; a rule returns the adjoint of its input, of its shape and dtype");
@@ -149,9 +151,6 @@ Var Sweep::checked(const Node& node, const Edge& edge, Var part) const {
         fail("returned shape ", part.shape(), " for an input of shape ", input.shape()));
   if (part.dtype() != input.dtype())
     throw DTypeError(fail("returned ", part.dtype(), " for an input of ", input.dtype()));
-  // A rule may return a Var that it captured; what is not recorded is to stand on no tape.
-  if (record_ == Record::no && part.slot_) return Var(part.value_);
-  return part;
 }
 
 //! [move_on]

@@ -104,7 +104,7 @@ class Sweep {
   void apply_joint_rule(
       const Node& node, const Edge& first, const Var& g, const Var& y, Step* report);
   void contribute(const Node& node, const Edge& edge, Var part, Step* report);
-  Var checked(const Node& node, const Edge& edge, Var part) const;
+  void check_part(const Node& node, const Edge& edge, const Var& part) const;
   void count_contributions();
   void move_on();
   void name_adjoint(NodeId id) const;

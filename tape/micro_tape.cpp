@@ -202,8 +202,7 @@ Node& MicroTape::append_node() {
   if (size_ == kNoNode)
     throw TapeError("MicroTape: full: no more than 2^32 - 1 nodes fit on a tape");
   if (size_ / kChunk == chunks_.size()) chunks_.push_back(std::make_unique<Node[]>(kChunk));
-  Node& node = at(size_++);
-  node = Node();
+  Node& node = *std::construct_at(&at(size_++));  // one that was dropped holds nothing
   node.scope_ = scope_;
   node.backward_ = running_steps_ > 0;
   return node;

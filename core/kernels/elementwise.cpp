@@ -54,6 +54,22 @@ template <class T, class F>
   }
 }
 
+/// f(a, b) of each pair of elements of views, into consecutive ones.
+template <class T, class F>
+[[gnu::noinline]] void zip_views(T* out, const Tensor& a, const Tensor& b, F f) {
+  Nest<2> nest(a.shape(), {a.strides(), b.strides()});
+  const Loop<2> row = nest.pop();
+  const Index grain = std::max(kParallelElements / row.extent, Index{1});
+  parallel_ranges(nest.count(), grain, [&](Index from, Index end) {
+    T* to = out + from * row.extent;
+    nest.for_each(from, end, [&](const Steps<2>& at) {
+      zip_row(to, row.extent, first<T>(a) + at[0], row.steps[0], first<T>(b) + at[1], row.steps[1],
+          f);
+      to += row.extent;
+    });
+  });
+}
+
 /// f(a, b) of each pair of elements.
 template <class F>
 Tensor zip(std::string_view op, const Tensor& a, const Tensor& b, F f) {
@@ -62,21 +78,11 @@ Tensor zip(std::string_view op, const Tensor& a, const Tensor& b, F f) {
   Tensor y = Tensor::uninitialized_like(a);
   with_floating_type(a.dtype(), [&]<class T>() {
     T* out = y.mutable_data<T>().data();
+    if (!a.is_contiguous() || !b.is_contiguous()) return zip_views(out, a, b, f);
     const T* left = first<T>(a);
     const T* right = first<T>(b);
-    if (a.is_contiguous() && b.is_contiguous())
-      return parallel_ranges(y.size(), kParallelElements, [=](Index from, Index end) {
-        zip_row(out + from, end - from, left + from, 1, right + from, 1, f);
-      });
-    Nest<2> nest(a.shape(), {a.strides(), b.strides()});
-    const Loop<2> row = nest.pop();
-    const Index grain = std::max(kParallelElements / row.extent, Index{1});
-    parallel_ranges(nest.count(), grain, [&](Index from, Index end) {
-      T* to = out + from * row.extent;
-      nest.for_each(from, end, [&](const Steps<2>& at) {
-        zip_row(to, row.extent, left + at[0], row.steps[0], right + at[1], row.steps[1], f);
-        to += row.extent;
-      });
+    parallel_ranges(y.size(), kParallelElements, [=](Index from, Index end) {
+      zip_row(out + from, end - from, left + from, 1, right + from, 1, f);
     });
   });
   return y;
