@@ -50,6 +50,8 @@ done
 # Build the tutorials, and the program that writes the table of ops.
 if [ ! -e "$build/CMakeCache.txt" ]; then
   quietly cmake -G Ninja -S . -B "$build" -D CMAKE_BUILD_TYPE=Release
+elif ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$build/CMakeCache.txt"; then
+  fail "$build was configured for the sources of another folder; give --build one for $root"
 fi
 quietly cmake --build "$build" --target microtape_tutorials op_page
 

@@ -18,7 +18,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # What a browser fetches by itself, and what it fetches when somebody clicks.
 RESOURCES = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src"), ("object", "data"),
              ("embed", "src"), ("source", "src"), ("image", "href"), ("image", "xlink:href"),
-             ("use", "href"), ("use", "xlink:href")}
+             ("use", "href"), ("use", "xlink:href"), ("audio", "src"), ("video", "src"),
+             ("video", "poster"), ("track", "src"), ("input", "src")}
 LINKS = {("a", "href"), ("a", "xlink:href"), ("area", "href")}
 
 
@@ -38,6 +39,8 @@ class Page(html.parser.HTMLParser):
                 self.targets.append(("resource", value or ""))
             elif (tag, key) in LINKS:
                 self.targets.append(("link", value or ""))
+            elif key == "srcset":  # "small.png 1x, large.png 2x"
+                self.targets += [("resource", part.split()[0]) for part in (value or "").split(",") if part.strip()]
             elif key == "style":
                 self.targets += styled(value or "")
         if tag == "img" and not values.get("alt"):
@@ -45,9 +48,14 @@ class Page(html.parser.HTMLParser):
 
     handle_startendtag = handle_starttag
 
+    def handle_data(self, text):
+        if self.cdata_elem == "style":
+            self.targets += styled(text)
+
 
 def styled(css):
-    return [("resource", address) for address in re.findall(r"url\(\s*['\"]?([^'\")]+)", css)]
+    addresses = re.findall(r"url\(\s*['\"]?([^'\")]+)", css) + re.findall(r"@import\s+['\"]([^'\"]+)", css)
+    return [("resource", address) for address in addresses]
 
 
 def read(path):

@@ -198,7 +198,7 @@ class Node {
   float backward_seconds_ = 0;
   std::uint32_t scope_ = 0;
   std::uint32_t edge_count_ = 0;
-  std::uint8_t attribute_count_ = 0;
+  std::uint16_t attribute_count_ = 0;
   std::uint8_t rank_ = 0;
   DType dtype_ = float32;
   NodeKind kind_ = NodeKind::op;

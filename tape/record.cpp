@@ -118,7 +118,7 @@ Attribute* MicroTape::copy_attributes(const Attribute* from, std::size_t count) 
 void MicroTape::store_attributes(Node& node, const Op& op) {
   if (op.attributes.size() == 0) return;
   node.attributes_ = copy_attributes(op.attributes.begin(), op.attributes.size());
-  node.attribute_count_ = static_cast<std::uint8_t>(op.attributes.size());
+  node.attribute_count_ = static_cast<std::uint16_t>(op.attributes.size());
 }
 
 void MicroTape::store_inputs(Node& node, const Tensor& value, std::span<Input> inputs) {

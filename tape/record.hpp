@@ -42,7 +42,8 @@ class RuleRef {
     static_assert(kTakesG<Stored> || kTakesGY<Stored>,
         "a rule takes (const Var& g) or (const Var& g, const Var& y) and returns a Var, or a "
         "std::vector<Part> for several inputs");
-    static_assert(alignof(Stored) <= alignof(std::max_align_t));
+    static_assert(alignof(Stored) <= alignof(std::max_align_t),
+        "a rule holds nothing that is aligned more strictly than std::max_align_t");
     table = &kTable<Stored>;
     construct = [](void* to, const void* from) {
       if constexpr (std::is_function_v<std::remove_reference_t<Rule>>)

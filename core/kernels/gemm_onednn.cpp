@@ -3,6 +3,8 @@
 
 #include <microtape/core/kernels/gemm.hpp>
 
+#include <new>
+
 #include <omp.h>
 #include <oneapi/dnnl/dnnl.h>
 
@@ -29,7 +31,10 @@ void gemm(Transpose transpose_a, Transpose transpose_b, Index m, Index n, Index 
     const float* a, Index lda, const float* b, Index ldb, float* c, Index ldc) {
   // We share the work among threads of our own.
   const OneOpenMPThread serial;
-  dnnl_sgemm(letter(transpose_a), letter(transpose_b), m, n, k, alpha, a, lda, b, ldb, 0, c, ldc);
+  // The arguments are right: only memory can be missing.
+  if (dnnl_sgemm(letter(transpose_a), letter(transpose_b), m, n, k, alpha, a, lda, b, ldb, 0, c,
+          ldc) != dnnl_success)
+    throw std::bad_alloc();
 }
 
 }  // namespace microtape::kernels
