@@ -7,8 +7,9 @@
 // in ever more digits, and their difference keeps ever fewer. Rounding costs about eps |f| / h, so
 // the best central step is near eps^(1/3). A tape takes no step at all.
 //
-// Try this: let f be 1e6 + x^3. The slope stays, rounding grows a millionfold, and the best steps
-// with it: a hundredfold for the central quotient, a thousandfold for the other. Two checks fail.
+// Try this: let f be 1e6 + x^3. The slope stays, rounding grows up to a millionfold, and the best
+// steps with it: up to a hundredfold for the central quotient, a thousandfold for the other. Two
+// checks fail.
 
 #include "support/plot.hpp"
 #include "support/tutorial.hpp"
