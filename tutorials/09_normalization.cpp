@@ -100,7 +100,7 @@ Var composed(const Var& x, const Var& gain, const Var& bias) {
 /// A normalization on a tape of its own, about to be swept.
 struct Run {
   explicit Run(Var (*f)(const Var& x, const Var& gain, const Var& bias))
-      : x(tape.leaf(Tensor::uniform({3, 4}, -20, 20, 1, float64), "x")),
+      : x(tape.leaf(Tensor::uniform({3, 4}, -20, 20, 10, float64), "x")),
         gain(tape.leaf(Tensor::uniform({4}, 0.5, 2, 2, float64), "gain")),
         bias(tape.leaf(Tensor::uniform({4}, -1, 1, 3, float64), "bias")),
         y(f(x, gain, bias).named("y")),
