@@ -6,7 +6,8 @@ usage: check_site.py SITE
 Every link to a page, a place in a page, a picture, a script or a style must be there, in the pages,
 in Doxygen's menus, and in the pages that the tutorials wrote; a resource of another machine is an
 error, a link to one is not. Every tutorial has its page, which leads to each page to step through
-that the tutorial wrote or to one at least. Prints one line for each fault; ends with 1 if there is any.
+that the tutorial wrote or to one at least, and no two tutorials write a file of the same name.
+Prints one line for each fault; ends with 1 if there is any.
 """
 import html.parser
 import os
@@ -127,6 +128,15 @@ class Site:
             if players and not linked & set(players):
                 self.fault(f"docs/course/{name}.md", f"leads to no page to step through: {', '.join(players)}")
 
+    def check_names_of_pictures(self):
+        # With one --out for all tutorials, none may write over what another wrote.
+        writers = {}
+        for tutorial in sorted(name for name in os.listdir(self.folder) if re.fullmatch(r"\d\d_\w+", name)):
+            for name in sorted(os.listdir(os.path.join(self.folder, tutorial))):
+                writer = writers.setdefault(name, tutorial)
+                if writer != tutorial:
+                    self.fault(f"tutorials/{tutorial}.cpp", f"writes {name}, as tutorials/{writer}.cpp does")
+
 
 def main():
     if len(sys.argv) != 2:
@@ -137,6 +147,7 @@ def main():
     site.check_pages()
     site.check_styles_and_menus()
     site.check_tutorials()
+    site.check_names_of_pictures()
     for fault in site.faults:
         print(fault, file=sys.stderr)
     if site.faults:

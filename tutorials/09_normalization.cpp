@@ -190,11 +190,11 @@ int main(int argc, char** argv) {
         primitives(primitive, expected, verdict);
         fused(op, primitive, expected, verdict);
         if (out.empty()) return;
-        views::write(
-            out, "composed", primitive.tape, primitive.sweep, primitive.y, {.seed = primitive.dy});
-        views::write(out, "fused", op.tape, op.sweep, op.y, {.seed = op.dy});
-        views::write_graph(out, "difference", to_dot(diff(primitive.tape, op.tape)));
-        views::write_file(views::folder(out) / "composed.profile.txt", profile(primitive.tape));
-        views::write_file(views::folder(out) / "fused.profile.txt", profile(op.tape));
+        views::write(out, "layer_norm", primitive.tape, primitive.sweep, primitive.y,
+            {.seed = primitive.dy});
+        views::write(out, "layer_norm_fused", op.tape, op.sweep, op.y, {.seed = op.dy});
+        views::write_graph(out, "layer_norm_difference", to_dot(diff(primitive.tape, op.tape)));
+        views::write_file(views::folder(out) / "layer_norm.profile.txt", profile(primitive.tape));
+        views::write_file(views::folder(out) / "layer_norm_fused.profile.txt", profile(op.tape));
       });
 }

@@ -49,7 +49,7 @@ void cube(const std::string& out, show::Verdict& verdict) {
   //! [cube]
   const NodeId once = tape.size();
   const Sweep sweep = swept(slope);  // for the pictures, before more is recorded
-  views::write(out, "cube", tape, sweep, slope, {.title = "A slope, walked back again"});
+  views::write(out, "cube_twice", tape, sweep, slope, {.title = "A slope, walked back again"});
 
   //! [again]
   const Var curvature = backward(slope, Record::yes)[x].named("curvature");

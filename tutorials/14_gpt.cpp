@@ -73,10 +73,10 @@ void check_start(Run& run, show::Verdict& verdict) {
 void write_curve(const std::string& out, const Run& run, double bigram) {
   if (out.empty()) return;
   const auto every = static_cast<double>(run.settings().evaluate_every);
-  views::write_file(views::folder(out) / "loss.svg",
+  views::write_file(views::folder(out) / "loss_curve.svg",
       loss_curve::draw(loss_curve::smoothed(run.history().train, 100),
           loss_curve::every(every, run.history().validation), bigram));
-  std::printf("Written into %s: loss.svg\n", out.c_str());
+  std::printf("Written into %s: loss_curve.svg\n", out.c_str());
 }
 
 /// Steps until there are `total` or Ctrl-C comes; saves now and then, and at the end.

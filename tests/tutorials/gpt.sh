@@ -25,7 +25,7 @@ case $3 in
     brief --out "$folder"
     grep -q '^step 20/20 ' run.txt || fail "no line for the last step"
     grep -q 'All .* checks hold' run.txt || fail "no verdict"
-    grep -q 'bigram entropy' loss.svg || fail "no curve"
+    grep -q 'bigram entropy' loss_curve.svg || fail "no curve"
     grep -q 'dW_E = ' gpt.equations.txt || fail "no derivation"
     test -s gpt.html || fail "no page to step through"
     test -s gpt.safetensors || fail "no checkpoint"
