@@ -12,7 +12,7 @@
 using namespace microtape;
 
 //! [op]
-Var softsign(const Var& x) {
+Var my_softsign(const Var& x) {
   return record({"softsign", R"(\frac{@x}{1 + \operatorname{abs}(@x)})"},
       [&] { return kernels::div(x.value(), kernels::add(kernels::abs(x.value()), 1)); },
       {
@@ -26,12 +26,12 @@ int main() {
   //! [checks]
   const Tensor x = Tensor::of({{0.5, -1, 2}, {-3, 1, 0.25}}, float64);
   const GradcheckReport report =
-      gradcheck([](std::span<const Var> in) { return softsign(in[0]); }, {x});
+      gradcheck([](std::span<const Var> in) { return my_softsign(in[0]); }, {x});
   std::cout << report.str() << '\n';
 
   MicroTape tape;
   const Var X = tape.leaf(x, "X"), W = tape.leaf(Tensor::randn({4, 3}, 1, float64), "W");
-  const Var H = softsign(matmul_nt(X, W).named("Z")).named("H");
+  const Var H = my_softsign(matmul_nt(X, W).named("Z")).named("H");
   const bool formulas_agree = check_formulas(tape).empty();
   std::cout << "formulas and code " << (formulas_agree ? "agree" : "DISAGREE") << "\n\n"
             << to_text(derivation(tape, H));
