@@ -232,6 +232,13 @@ std::string names_of(const auto& functions) {
   return out;
 }
 
+[[noreturn]] void fail_unknown(const std::string& function, std::size_t count) {
+  throw ValueError(cat("evaluate: unknown function: ", function, " of ", count,
+      count == 1 ? " argument" : " arguments", "; formulas may call ", names_of(kElementwise),
+      names_of(kReductions), names_of(kAlong),
+      "each of one, where of three, and what ops of shapes and indices record"));
+}
+
 }  // namespace
 
 Array evaluate_call(const std::string& function, const Indices& subscript,
@@ -245,7 +252,7 @@ Array evaluate_call(const std::string& function, const Indices& subscript,
     require(arguments.size() == 3, function);
     return where(arguments[0], arguments[1], arguments[2], target);
   }
-  require(arguments.size() == 1, function);
+  if (arguments.size() != 1) fail_unknown(function, arguments.size());
   const Array& x = arguments[0];
   for (const Elementwise& entry : kElementwise)
     if (entry.name == function) return plain::map(x, entry.f);
@@ -266,9 +273,7 @@ Array evaluate_call(const std::string& function, const Indices& subscript,
   require((function != "slice" && function != "unslice") || subscript.size() == 3, function);
   if (function == "slice") return slice(x, subscript);
   if (function == "unslice") return unslice(x, subscript, target);
-  throw ValueError(
-      cat("evaluate: unknown function: ", function, "; formulas may call ", names_of(kElementwise),
-          names_of(kReductions), names_of(kAlong), "and what ops of shapes and indices record"));
+  fail_unknown(function, 1);
 }
 
 }  // namespace microtape

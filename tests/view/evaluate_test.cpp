@@ -172,6 +172,12 @@ TEST_CASE("a formula with parts of unknown value is an error that names them") {
       says("evaluate: unknown value: @a; every part of a formula must have a value"));
   CHECK_THROWS_AS(value(R"(\operatorname{sinc}(@a))", {2, 3}), ValueError);
   CHECK_THROWS_AS(value(R"(\operatorname{exp}(@a, @b))", {2, 3}), ValueError);
+  // It said that clip had the wrong number of arguments, as if another number were right.
+  CHECK_THROWS_MATCHES(value(R"(\operatorname{clip}(@a, 0, 6))", {2, 3}), ValueError,
+      says("evaluate: unknown function: clip of 3 arguments; formulas may call exp, ln, sin, cos, "
+           "tanh, sigmoid, erf, abs, sign, relu, Phi, phi, detach, sum, mean, max, logsumexp, "
+           "rowsum, rowmean, softmax, logsoftmax, ismax, each of one, where of three, and what ops "
+           "of shapes and indices record"));
 }
 
 TEST_CASE("a symbol with a number has that number's value") {
