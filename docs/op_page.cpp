@@ -150,19 +150,17 @@ void write_family(std::ostream& out, const std::vector<Row>& rows, std::size_t f
 }
 
 void write_page(std::ostream& out, const std::vector<Row>& rows, const std::vector<Family>& all) {
-  out << "# Every op, with its rules {#ops}\n\n"
-         "Each op with what it computes, and for each input the rule that carries the adjoint "
-         "back. "
-         "\\f$y\\f$ is the result, \\f$g\\f$ its adjoint, \\f$dx\\f$ what the op contributes to "
-         "the "
-         "adjoint of \\f$x\\f$. \\f$A\\,B\\f$ is a product of matrices, \\f$a \\odot b\\f$ one of "
-         "elements. Other letters and words, such as \\f$c\\f$, \\f$n\\f$ or axis, are fixed "
-         "arguments or "
-         "follow from the shapes. Two rules of one input are two cases. The ops recorded these "
-         "formulas themselves, and a test evaluates each of them on numbers. A name leads to its "
-         "shapes, its range and its errors; \\ref math derives the rules and tells the cases "
-         "apart. A "
-         "function of `tape/ops/` that is not here is composed of these.\n\n";
+  out << R"(# Every op, with its rules {#ops}
+
+Each op with what it computes, and for each input the rule that carries the adjoint back. \f$y\f$ is
+the result, \f$g\f$ its adjoint, \f$dx\f$ what the op contributes to the adjoint of \f$x\f$.
+\f$A\,B\f$ is a product of matrices, \f$a \odot b\f$ one of elements. Other letters and words, such
+as \f$c\f$, \f$n\f$ or axis, are fixed arguments or follow from the shapes. Two rules of one input
+are two cases. The ops recorded these formulas themselves, and a test evaluates each of them on
+numbers. A name leads to its shapes, its range and its errors; \ref math derives the rules and tells
+the cases apart. A function of `tape/ops/` that is not here is composed of these.
+
+)";
   for (std::size_t i = 0; i < all.size(); ++i) {
     out << "## " << all[i].title << " {#ops_" << all[i].header << "}\n\n";
     write_family(out, rows, i);

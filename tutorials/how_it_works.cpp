@@ -51,7 +51,7 @@ void list_nodes(const MicroTape& tape, NodeId first) {
               << node.op() << (node.formula().empty() ? "" : ", ") << node.formula()
               << (node.has_value() ? "\n" : " (value not kept)\n");
     for (const Edge& edge : node.edges())
-      std::cout << "  @" << edge.name() << " is node " << edge.input() << ", its adjoint is "
+      std::cout << "  @" << edge.name() << " is node " << edge.input() << ", and gets "
                 << edge.formula() << "\n";
   }
 }
