@@ -139,9 +139,8 @@ class MicroTape {
   bool is_recording() const { return recording_; }
 
   /// The number of a random draw, for something that counts its draws.
-  /// @param count  of draws so far; one more afterwards. Where a checkpoint() is computed the
-  /// second
-  ///               time, the number is that of the first time, and count stays
+  /// @param count  of draws so far; one more afterwards. When a checkpoint() is computed again, the
+  ///               number is that of the first time, and count stays
   /// @throws TapeError if the second time has more draws than the first
   std::uint64_t next_draw(std::uint64_t& count);
 

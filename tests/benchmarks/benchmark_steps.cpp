@@ -17,8 +17,7 @@ void pair(const char* name, void (*with)(benchmark::State&), void (*without)(ben
   benchmark::RegisterBenchmark((std::string(name) + "/without").c_str(), without)->UseRealTime();
 }
 
-// --- memory
-// ----------------------------------------------------------------------------------------
+// --- memory ----------------------------------------------------------------------------------
 
 /// A large block, asked for, written, and given back: the pool's pages are there already.
 constexpr std::size_t kLarge = 8 << 20;
@@ -42,8 +41,7 @@ void large_from_malloc(benchmark::State& state) {
   }
 }
 
-// --- attention
-// -------------------------------------------------------------------------------------
+// --- attention -------------------------------------------------------------------------------
 
 const Tensor kHeads = Tensor::randn({4, 512, 8, 64}, 1);  // [B, T, H, D]
 
@@ -80,8 +78,7 @@ void heads_copied(benchmark::State& state) {
   }
 }
 
-// --- functions of one number
-// -----------------------------------------------------------------------
+// --- functions of one number -----------------------------------------------------------------
 
 const Tensor kNumbers = Tensor::uniform({1 << 16}, -10, 0, 1);
 
@@ -101,8 +98,7 @@ void exp_library(benchmark::State& state) {
   map(state, [](float x) { return std::exp(x); });
 }
 
-// --- the tape
-// --------------------------------------------------------------------------------------
+// --- the tape --------------------------------------------------------------------------------
 
 const Tensor kFour = Tensor::full({4}, 1);
 
