@@ -154,6 +154,13 @@ Shape broadcast_shape(std::string_view op, const Shape& a, const Shape& b) {
   return Shape(extents);
 }
 
+bool broadcasts_to(const Shape& small, const Shape& large) {
+  if (small.rank() > large.rank()) return false;
+  for (Index back = 1; back <= small.rank(); ++back)
+    if (small[-back] != large[-back] && small[-back] != 1) return false;
+  return true;
+}
+
 Shape infer_shape(const Shape& from, const Indices& extents) {
   const auto fail = [&](const auto&... why) -> ShapeError {
     return ShapeError(cat("reshape: cannot turn x ", from, " into ", extents, ": ", why...));

@@ -9,14 +9,6 @@
 
 namespace microtape::kernels {
 
-/// Whether `small` repeats to `large`: each extent, counted from the right, is equal, 1 or missing.
-inline bool broadcasts_to(const Shape& small, const Shape& large) {
-  if (small.rank() > large.rank()) return false;
-  for (Index back = 1; back <= small.rank(); ++back)
-    if (small[-back] != large[-back] && small[-back] != 1) return false;
-  return true;
-}
-
 /// An offset, or a stride, for each of N operands; in elements.
 template <std::size_t N>
 using Steps = std::array<Index, N>;

@@ -7,7 +7,6 @@
 #include <microtape/core/format.hpp>
 #include <microtape/core/kernels/attention.hpp>
 #include <microtape/core/kernels/elementwise.hpp>
-#include <microtape/core/kernels/strided.hpp>
 #include <microtape/tape/ops/arithmetic.hpp>
 #include <microtape/tape/ops/attention.hpp>
 #include <microtape/tape/ops/index.hpp>
@@ -104,9 +103,8 @@ bool fits_kernel(const Tensor& q, const Tensor& k, const Tensor& v) {
 
 /// The kernel only adds the mask: if it is being learned, the ops have the rule.
 bool fits_kernel(const Var& mask, const Tensor& q, const Tensor& k) {
-  return !mask.defined() ||
-         (!mask.is_active() && mask.dtype() == q.dtype() &&
-             kernels::broadcasts_to(mask.shape(), q.shape().with(-1, k.extent(-2))));
+  return !mask.defined() || (!mask.is_active() && mask.dtype() == q.dtype() &&
+                                broadcasts_to(mask.shape(), q.shape().with(-1, k.extent(-2))));
 }
 
 /// dV, dQ and dK as Vars: the definition of what the kernel computes, for a recorded sweep.

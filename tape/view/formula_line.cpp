@@ -35,13 +35,6 @@ Formula call(std::string_view function, Formula argument) {
   return result;
 }
 
-bool broadcasts_to(const Shape& small, const Shape& large) {
-  if (small.rank() > large.rank()) return false;
-  for (Index axis = -1; axis >= -small.rank(); --axis)
-    if (small[axis] != 1 && small[axis] != large[axis]) return false;
-  return true;
-}
-
 /// Summed from one shape to another that broadcasts to it.
 Formula summed(Formula f, const Shape& from, const Shape& to) {
   const Index dropped = from.rank() - to.rank();
