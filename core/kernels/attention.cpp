@@ -10,8 +10,6 @@
 namespace microtape::kernels {
 namespace {
 
-double number(Index extent) { return static_cast<double>(extent); }
-
 /// A result whose axes lie in memory in the order of another Tensor's, so that what merges heads
 /// that were split by a view is a view too.
 template <class T>
@@ -92,9 +90,8 @@ Attention attend(
       multiply({s.data, s.rows, tk, tk}, values.at<T>(at[2]), T{1}, panels.cut(c.at(at[4]), panel));
     });
   };
-  share_products(all.count() * panels.count,
-      number(panels.height) * number(tk) * number(std::max(q.extent(-1), v.extent(-1))),
-      attend_panel);
+  share_products(all.count() * panels.count, panels.height, tk,
+      std::max(q.extent(-1), v.extent(-1)), attend_panel);
   return {p, c.tensor};
 }
 
@@ -139,8 +136,7 @@ AttentionPullback pull(const Tensor& g, const Tensor& q, const Tensor& k, const 
       multiply_by_panels(y.transposed(), dc, T{1}, dv.at(at[6]));
     });
   };
-  share_products(all.count(),
-      number(tq) * number(tk) * number(std::max(q.extent(-1), v.extent(-1))), pull_head);
+  share_products(all.count(), tq, tk, std::max(q.extent(-1), v.extent(-1)), pull_head);
   return {dq.tensor, dk.tensor, dv.tensor};
 }
 

@@ -4,7 +4,8 @@
 
 // The one product that everything else is made of, in the terms of BLAS. It is declared once and
 // defined more than once: gemm_cblas.cpp asks a BLAS library, gemm_onednn.cpp asks oneDNN, and
-// gemm_reference.cpp is a loop to read. The build takes one. Internal: included by sources only.
+// gemm_reference.cpp is a loop to read. The build takes one; with gemm_onednn.cpp, which has floats
+// only, also the doubles of gemm_cblas.cpp. Internal: included by sources only.
 
 namespace microtape::kernels {
 

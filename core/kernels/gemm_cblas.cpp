@@ -61,12 +61,12 @@ bool gemm_is_reentrant() { return true; }
 
 #endif
 
-#ifndef MICROTAPE_ONEDNN  // gemm_onednn.cpp has another
+#ifndef MICROTAPE_ONEDNN  // else gemm_onednn.cpp multiplies floats
 
 namespace {
 
-// Up to these, transposing B first was quicker for every number of rows of A; with longer sums it
-// is slower for few.
+// Up to this k, and so many numbers in B, transposing B first was quicker for every m; with a
+// larger k it is slower for a small m.
 constexpr Index kShortSum = 16, kFewNumbers = 1024;
 
 /// b [n, k] -> b^T [k, n] without gaps, four rows at a time.
@@ -86,12 +86,13 @@ void transpose(const float* b, Index n, Index k, Index ldb, float* out) {
 
 void gemm(Transpose transpose_a, Transpose transpose_b, Index m, Index n, Index k, float alpha,
     const float* a, Index lda, const float* b, Index ldb, float* c, Index ldc) {
-  // OpenBLAS is quick at small products, but not at A B^T: there a narrow B is transposed first.
-  float turned[kFewNumbers];
+  // OpenBLAS is quick at small products, but not at A B^T: there a small B of short rows is
+  // transposed first.
+  float b_transposed[kFewNumbers];
   if (transpose_a == Transpose::no && transpose_b == Transpose::yes && k <= kShortSum &&
       n * k <= kFewNumbers) {
-    transpose(b, n, k, ldb, turned);
-    transpose_b = Transpose::no, b = turned, ldb = n;
+    transpose(b, n, k, ldb, b_transposed);
+    transpose_b = Transpose::no, b = b_transposed, ldb = n;
   }
   cblas_sgemm(CblasRowMajor, cblas(transpose_a), cblas(transpose_b), cblas(m), cblas(n), cblas(k),
       alpha, a, cblas(lda), b, cblas(ldb), 0, c, cblas(ldc));

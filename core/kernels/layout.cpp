@@ -18,7 +18,7 @@ constexpr Index kTile = 16;
 /// Copies a matrix whose columns, not rows, lie together in the source: in tiles, so that each line
 /// of the cache is used whole while it is there.
 template <class T>
-void copy_turned(T* to, const T* from, const Loop<2>& rows, const Loop<2>& columns) {
+void copy_transposed(T* to, const T* from, const Loop<2>& rows, const Loop<2>& columns) {
   for (Index i0 = 0; i0 < rows.extent; i0 += kTile)
     for (Index j0 = 0; j0 < columns.extent; j0 += kTile)
       for (Index i = i0; i < std::min(i0 + kTile, rows.extent); ++i)
@@ -36,7 +36,7 @@ void copy_into(T* to, const Indices& to_strides, const Tensor& x) {
   if (nest.inner().steps[1] == 1 && columns.steps[1] != 1) {
     const Loop<2> rows = nest.pop();
     nest.for_each(
-        [&](const Steps<2>& at) { copy_turned(to + at[0], from + at[1], rows, columns); });
+        [&](const Steps<2>& at) { copy_transposed(to + at[0], from + at[1], rows, columns); });
     return;
   }
   nest.for_each([&](const Steps<2>& at) {

@@ -25,8 +25,9 @@ struct Product {
   bool shares_b() const { return a == Transpose::no; }
 };
 
+/// op(X) in the terms of BLAS.
 template <class T>
-Matrix<const T> turned(const Matrix<const T>& x, Transpose transpose) {
+Matrix<const T> transposed_if(const Matrix<const T>& x, Transpose transpose) {
   return transpose == Transpose::yes ? x.transposed() : x;
 }
 
@@ -75,8 +76,6 @@ void check_extents(
 
 // --- the product -------------------------------------------------------------------------
 
-double number(Index extent) { return static_cast<double>(extent); }
-
 /// Fills `out`, matrix by matrix, each in panels of rows; no extent is 0.
 template <class T>
 void multiply(const Product& product, const Tensor& a, const Tensor& b, T alpha, Tensor& out) {
@@ -94,13 +93,13 @@ void multiply(const Product& product, const Tensor& a, const Tensor& b, T alpha,
   const auto multiply_panel = [&](Index piece) {
     const Index matrix = piece / panels.count, i = piece % panels.count;
     batches.for_each(matrix, matrix + 1, [&](const Steps<2>& at) {
-      const Matrix<const T> x = turned(left.at<T>(at[0]), product.a);
+      const Matrix<const T> x = transposed_if(left.at<T>(at[0]), product.a);
       const Matrix<T> to{y + matrix * m * n, m, n, n};
-      multiply(panels.cut(x, i), turned(right.at<T>(at[1]), product.b), factor, panels.cut(to, i));
+      multiply(panels.cut(x, i), transposed_if(right.at<T>(at[1]), product.b), factor,
+          panels.cut(to, i));
     });
   };
-  share_products(batches.count() * panels.count, number(panels.height) * number(n) * number(k),
-      multiply_panel);
+  share_products(batches.count() * panels.count, panels.height, n, k, multiply_panel);
   if (alpha == 0)
     for (T& number : out.mutable_data<T>()) number *= alpha;
 }

@@ -75,10 +75,12 @@ class Matrices {
   Transpose stored_ = Transpose::no;
 };
 
-/// From 512 rows up a product is computed in panels of so many rows.
+/// Rows of a panel.
 inline constexpr Index kPanel = 256;
 
-/// How the rows of a matrix are cut: a function of their number alone.
+/// How the rows of a product are cut; fewer than two panels of rows are one. It is a function of
+/// their number alone, so that neither the number of threads nor fusing changes a bit: a BLAS may
+/// round a row otherwise in a product of other height.
 struct Panels {
   Index rows;
   Index height = rows < 2 * kPanel ? rows : kPanel;
@@ -92,12 +94,14 @@ struct Panels {
   }
 };
 
-/// work(0) .. work(count - 1), products of up to `size` multiplications each: shared among threads
+/// work(0) .. work(count - 1), each made of products [m, k] [k, n] or smaller: shared among threads
 /// if there is enough to do, and the BLAS can stand it.
 template <class Work>
-void share_products(Index count, double size, const Work& work) {
+void share_products(Index count, Index m, Index n, Index k, const Work& work) {
   // Up to the first OpenBLAS uses no threads of its own, and up to the second we use none.
   constexpr double kSmallProduct = 64 * 64 * 64, kSmallWork = 1 << 20;
+  // As doubles: the number of multiplications need not fit in an Index.
+  const double size = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   const auto one_by_one = [&] {
     for (Index i = 0; i < count; ++i) work(i);
   };
