@@ -3,8 +3,9 @@
 #include <microtape/core/tensor.hpp>
 
 // Attention, head by head: what matmul_nt, softmax and matmul compute one after the other, with the
-// same bits, but while the scores of a head are in cache, and without a Tensor for each step.
-// float32 or float64, no extent 0, equal batch axes; inputs may be strided. Internal: for the op.
+// same bits, but while the scores of a head are in cache, and without a Tensor for each step. All
+// of P is kept, for the pullback: this is not FlashAttention. float32 or float64, no extent 0,
+// equal batch axes; inputs may be strided. Internal: for the op, which checks all this.
 
 namespace microtape::kernels {
 
@@ -18,6 +19,7 @@ struct Attention {
 /// @param k     [.., Tk, d]
 /// @param v     [.., Tk, e]
 /// @param mask  null, or broadcastable to [.., Tq, Tk]
+/// @param scale  not 0: BLAS would not read Q and K
 /// @throws ValueError in the words of softmax if a row has only -inf, or holds +inf
 Attention attention(
     const Tensor& q, const Tensor& k, const Tensor& v, const Tensor* mask, double scale);
@@ -29,6 +31,7 @@ struct AttentionPullback {
 
 /// dV = P^T g, dP = g V^T, dS = P * (dP - rowsum(dP * P)), dQ = scale dS K, dK = scale dS^T Q.
 /// @param g  [.., Tq, e], the adjoint of C
+/// @param p  [.., Tq, Tk], contiguous, as attention() gives it
 AttentionPullback attention_pullback(const Tensor& g, const Tensor& q, const Tensor& k,
     const Tensor& v, const Tensor& p, double scale);
 
