@@ -20,7 +20,9 @@ Attended attend(
 
 /// The same without dropout. A Keep::needed tape, which nobody looks at, gets one op instead, with
 /// one rule, so that the scores of a head stay in cache from the first step to the last; a plain
-/// computation runs the same way. The bits are the same.
+/// computation runs the same way. The bits are the same. It stays three ops if the tape is
+/// Check::finite, if the mask is learned, or if the kernel does not take the operands, so that each
+/// error comes from the op that it belongs to.
 Attended attend(const Var& q, const Var& k, const Var& v, const Var& mask);
 
 }  // namespace microtape

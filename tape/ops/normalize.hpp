@@ -42,7 +42,9 @@ struct AttentionOptions {
   Var mask = {};        ///< [.., Tq, Tk], added to the scores; none: nothing is added
   bool causal = false;  ///< whether -1e9 is added above the diagonal
 };
-/// softmax(Q K^T / sqrt(d) + M) V, composed from three ops, which are named S, P and C on the tape.
+/// softmax(Q K^T / sqrt(d) + M) V. On a Keep::everything tape it is three ops, whose results are
+/// named S, P and C; on a Keep::needed tape it is one, named C, with the same bits (three if the
+/// mask is learned).
 /// @param q  [.., Tq, d]
 /// @param k  [.., Tk, d]
 /// @param v  [.., Tk, e]
