@@ -9,7 +9,7 @@
 
 namespace microtape::kernels {
 
-/// So many elements are one piece of work.
+/// Elements in a piece of work; fewer are not worth sharing.
 inline constexpr Index kParallelElements = 32'768;
 
 namespace detail {

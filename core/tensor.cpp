@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::size_t kLargeAlignment = 64;
 
-/// Bytes from the start of a block to its numbers: a cache line's multiple when there are many.
+/// Bytes from the start of a block to its numbers: a multiple of a cache line when there are many,
+/// for then the pool aligns the block so too.
 std::size_t data_offset(std::size_t header_bytes, std::size_t data_bytes) {
   if (data_bytes < 1024) return header_bytes;
   return (header_bytes + kLargeAlignment - 1) / kLargeAlignment * kLargeAlignment;
@@ -80,7 +81,7 @@ Tensor::Header* Tensor::allocate(
 }
 
 void Tensor::destroy(Header* header) {
-  // A view lets go of its base; the base is never itself a view, so this ends after one turn.
+  // A view lets go of its base, which is never itself a view.
   Header* base = header->base;
   pool::deallocate(header, header->bytes);
   if (base && base->references.drop()) pool::deallocate(base, base->bytes);
@@ -235,16 +236,16 @@ Tensor Tensor::of(const Nested& values, DType dtype) {
 // --- reading -----------------------------------------------------------------------------
 
 Shape Tensor::shape() const {
+  // Its parts were checked when the Tensor was made.
   Shape out;
-  const Header& h = header();
-  out.extents_ = Indices(std::span<const Index>(header_->extents(), h.rank));
-  out.size_ = h.size;
+  out.extents_ = Indices(extents());
+  out.size_ = header_->size;
   return out;
 }
 
 Indices Tensor::strides() const {
-  const std::size_t rank = header().rank;
-  return Indices(std::span<const Index>(header_->strides(), rank));
+  // In braces, which are evaluated in order: header() first, which may throw.
+  return Indices(std::span<const Index>{header().strides(), header_->rank});
 }
 
 double Tensor::item() const {

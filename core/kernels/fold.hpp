@@ -28,7 +28,7 @@ void fold_rows(T* out, const T* x, const Nest<1>& kept, Nest<1> reduced, Term te
     });
     return;
   }
-  // The numbers do not lie in a row: gather them block by block.
+  // The numbers do not lie in a row: gather them block by block, as fold_values() cuts them.
   const Loop<1> inner = reduced.pop();
   std::array<T, kBlock> block;
   kept.for_each([&](const Steps<1>& start) {
@@ -52,7 +52,8 @@ void fold_rows(T* out, const T* x, const Nest<1>& kept, Nest<1> reduced, Term te
   });
 }
 
-/// Folds `width` neighbouring columns together, so that the memory is walked in order.
+/// Folds `width` neighbouring columns together, so that the memory is walked in order. For each
+/// column it is the tree of fold_values(): the two must agree in every bit.
 template <class T, class Op, class Value>
 void fold_columns(T* out, Index width, const Nest<1>& reduced, Value value) {
   const Index n = reduced.count();

@@ -23,7 +23,7 @@ void softmax_pullback_row(double* g, const double* y, Index n) { pull_row(g, y, 
 Tensor softmax_pullback(Tensor g, const Tensor& y) {
   const Tensor rows = y.contiguous();
   g = g.contiguous();
-  Tensor dx = g.is_alone() ? std::move(g) : Tensor::uninitialized_like(g);
+  Tensor dx = g.is_alone() ? std::move(g) : Tensor::uninitialized_like(g);  // g may be gone now
   with_floating_type(y.dtype(), [&]<class T>() {
     const Index n = y.extent(-1);
     if (n == 0) return;
