@@ -167,12 +167,12 @@ void Sweep::count_contributions() {
   if (done()) return;
   const MicroTape* tape = y_.tape();
   pending_.assign(adjoints_.size(), 0);
-  std::vector<bool> visited(adjoints_.size());
+  std::vector<bool> reached(adjoints_.size());
   for (NodeId id = at_ + 1; id-- > 0;) {
-    if (!visited[id] && !adjoints_[id].defined()) continue;
+    if (!reached[id] && !adjoints_[id].defined()) continue;
     for (const Edge& edge : tape->node(id).edges()) {
       if (!edge.is_active()) continue;
-      visited[edge.input()] = true;
+      reached[edge.input()] = true;
       ++pending_[edge.input()];
     }
   }
