@@ -29,9 +29,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A worker that finds nothing to do looks again for so long before it sleeps: waking takes some
-/// 20 us, looking less than one.
-constexpr auto kPatience = std::chrono::microseconds(200);
+/// A worker that finds nothing to do spins for so long before it sleeps: waking takes some 20 us,
+/// and a region is seen by one that spins in less than one.
+constexpr auto kSpinTime = std::chrono::microseconds(200);
+
+/// The caller spins for so many turns on workers that are about to be done, before it yields.
+constexpr int kCallerSpins = 10'000;
 
 /// The core that this thread is on now; -1 where the system does not tell.
 int current_core() {
@@ -120,10 +123,10 @@ class Workers {
     }
     region.run_pieces();
     is_open_ = false;
-    // Most are done at once; to yield sooner would be to leave the core to a stranger.
-    for (int patience = 10'000; guests_ > 0;)
-      if (patience > 0)
-        --patience;
+    // Wait for those that are in it. To yield sooner would be to leave the core to another program.
+    for (int spins = 0; running_ > 0;)
+      if (spins < kCallerSpins)
+        ++spins;
       else
         std::this_thread::yield();
   }
@@ -133,20 +136,20 @@ class Workers {
     std::uint64_t seen = 0;
     while (wait_for_region(seen)) {
       seen = opened_;
-      ++guests_;
+      ++running_;
       if (is_open_) region_->run_pieces();
-      --guests_;
+      --running_;
     }
   }
 
   /// Looks for a region after the `seen`th for a while, then sleeps. False at the end.
   bool wait_for_region(std::uint64_t seen) {
-    const auto end = Clock::now() + kPatience;
+    const auto end = Clock::now() + kSpinTime;
     while (Clock::now() < end) {
       for (int i = 0; i < 64; ++i)
         if (opened_ != seen || stop_) return !stop_;
       // On the caller's core a worker helps nobody. On another it does not yield, which would leave
-      // the core to a stranger for a while.
+      // the core to another program.
       if (const int core = current_core(); core == caller_core_) {
         leave_core(core);
         std::this_thread::yield();
@@ -159,13 +162,15 @@ class Workers {
     return !stop_;
   }
 
-  // All are sequentially consistent: a worker enters before it asks whether the region is open, and
-  // the caller closes it before it counts guests, so one of the two sees the other.
+  // All are sequentially consistent: a worker counts itself in before it asks whether the region is
+  // open, and the caller closes it before it looks at the count, so one of the two sees the other.
+  // So region_ need not be atomic: it is set while closed, and read by who has found it open, for
+  // whom the caller waits.
   Region* region_ = nullptr;
   std::atomic<std::uint64_t> opened_{0};
   std::atomic<int> caller_core_{-1};
   std::atomic<bool> is_open_{false};
-  std::atomic<int> guests_{0};
+  std::atomic<int> running_{0};  ///< workers in the region, or about to look whether it is open
   std::atomic<int> sleepers_{0};
   std::atomic<bool> stop_{false};
   std::mutex mutex_;
