@@ -18,6 +18,9 @@
 //                       (pool_large.cpp). At most 1 GB waits there; beyond that they go straight
 //                       back.
 //
+// Source of slabs, the two stacks of a thread and the depot: J. Bonwick and J. Adams, Magazines and
+// Vmem, USENIX Annual Technical Conference, 2001, where a stack is called a magazine.
+//
 // release_memory() counts, slab by slab, how many of its blocks lie free in the depot, and gives
 // back the slabs of which all do. The slab of a block is found from its address: slabs start at
 // multiples of 64 KB.
@@ -52,6 +55,7 @@ constexpr std::size_t kSlabHeader = 64;
 /// release_memory() does nothing while less than this waits: 1 MB.
 constexpr std::size_t kWorthReleasing = std::size_t{1} << 20;
 
+/// 0 for 1 to 32 bytes, 1 for 33 to 64, ..; a block of 0 bytes is one of class 0, too.
 constexpr std::size_t class_of(std::size_t bytes) { return (bytes - (bytes > 0)) / kStep; }
 constexpr std::size_t block_bytes(std::size_t c) { return (c + 1) * kStep; }
 constexpr std::size_t blocks_per_slab(std::size_t c) {
@@ -98,7 +102,7 @@ struct Stack {
 struct Depot {
   std::mutex mutex;
   std::array<Block*, kClasses> stacks{};
-  std::atomic<std::size_t> waiting_bytes = 0;
+  std::atomic<std::size_t> waiting_bytes = 0;  ///< written under the mutex, read without it
 
   /// Leaves a stack, and empties it; the caller holds the mutex.
   void put(std::size_t c, Stack& stack) {
@@ -118,7 +122,10 @@ struct Depot {
     return {top, top->height};
   }
 
+  /// Gives back the slabs all of whose blocks are here; the caller holds the mutex.
   void release_slabs();
+  Slab* count_free(std::size_t c, Slab* full);
+  void restack(std::size_t c);
 };
 
 Depot& depot() {
@@ -181,8 +188,8 @@ Stack make_slab(std::size_t c) {
   return stack;
 }
 
-/// The current stack is empty: fills it from the spare one, the depot or a new slab. Not inlined, as
-/// deallocate_slowly() is not: the quick way would save six registers for it.
+/// The current stack is empty: fills it from the spare one, the depot or a new slab. Neither this
+/// nor deallocate_slowly() is inlined: the quick way would save six registers for it.
 [[gnu::noinline]] void* allocate_slowly(std::size_t c) {
   const bool is_live = greet();
   Stack& current = cache.current[c];
@@ -216,34 +223,43 @@ Stack make_slab(std::size_t c) {
 
 // --- giving back ---------------------------------------------------------------------------
 
-void Depot::release_slabs() {
-  Slab* released = nullptr;
-  for (std::size_t c = 0; c < kClasses; ++c) {
-    // Count the free blocks of each slab.
-    for (Block* top = stacks[c]; top; top = top->next_stack)
-      for (Block* block = top; block; block = block->next) {
-        Slab* slab = slab_of(block);
-        if (++slab->free_blocks == blocks_per_slab(c)) slab->next = std::exchange(released, slab);
-      }
-    // Stack the blocks of all other slabs anew.
-    Stack kept{};
-    Block* stack = std::exchange(stacks[c], nullptr);
-    while (stack) {
-      Stack old{stack, stack->height};
-      stack = stack->next_stack;
-      waiting_bytes -= old.height * block_bytes(c);
-      while (old.top) {
-        Block* block = old.pop();
-        Slab* slab = slab_of(block);
-        if (slab->free_blocks == blocks_per_slab(c)) continue;
-        slab->free_blocks = 0;
-        kept.push(block);
-        if (kept.height == blocks_per_slab(c)) put(c, kept);
-      }
+/// Counts the free blocks of each slab. @return the slabs that have no others, in front of `full`
+Slab* Depot::count_free(std::size_t c, Slab* full) {
+  for (Block* top = stacks[c]; top; top = top->next_stack)
+    for (Block* block = top; block; block = block->next) {
+      Slab* slab = slab_of(block);
+      if (++slab->free_blocks == blocks_per_slab(c)) slab->next = std::exchange(full, slab);
     }
-    put(c, kept);
+  return full;
+}
+
+/// Stacks the blocks of all other slabs anew, and sets their counts back to 0.
+void Depot::restack(std::size_t c) {
+  Stack kept{};
+  Block* stack = std::exchange(stacks[c], nullptr);
+  while (stack) {
+    Stack old{stack, stack->height};
+    stack = stack->next_stack;
+    waiting_bytes -= old.height * block_bytes(c);
+    while (old.top) {
+      Block* block = old.pop();
+      Slab* slab = slab_of(block);
+      if (slab->free_blocks == blocks_per_slab(c)) continue;
+      slab->free_blocks = 0;
+      kept.push(block);
+      if (kept.height == blocks_per_slab(c)) put(c, kept);
+    }
   }
-  while (released) system_deallocate(std::exchange(released, released->next), kSlabSpan);
+  put(c, kept);
+}
+
+void Depot::release_slabs() {
+  Slab* full = nullptr;
+  for (std::size_t c = 0; c < kClasses; ++c) {
+    full = count_free(c, full);
+    restack(c);
+  }
+  while (full) system_deallocate(std::exchange(full, full->next), kSlabSpan);
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 
 namespace microtape::pool {
 
+// kPassThrough: whether a sanitizer watches. Then every call goes straight to the allocator, so
+// that each Tensor is a block of its own to it. g++ tells by macros, clang by __has_feature.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kPassThrough = true;
 #elif defined(__has_feature)
@@ -17,8 +19,6 @@ inline constexpr bool kPassThrough = true;
 inline constexpr bool kPassThrough = false;
 #endif
 #else
-/// Whether a sanitizer watches: then every call goes straight to the allocator, so that each Tensor
-/// is a block of its own to it.
 inline constexpr bool kPassThrough = false;
 #endif
 
