@@ -36,8 +36,8 @@ Tensor map(std::string_view op, const Tensor& x, F f) {
 }
 
 /// out[i] = f(a[i], b[i]) for a row. The steps that come up get a loop of their own, in which the
-/// compiler sees that the elements lie together, or that one operand stays. Not inlined: that would
-/// repeat all of them wherever a row is taken.
+/// compiler sees that the elements lie together, or that one operand stays. Not inlined, as
+/// zip_views() is not: each op would have its four loops twice.
 template <class T, class F>
 [[gnu::noinline]] void zip_row(
     T* out, Index n, const T* a, Index a_step, const T* b, Index b_step, F f) {
@@ -63,8 +63,8 @@ template <class T, class F>
   parallel_ranges(nest.count(), grain, [&](Index from, Index end) {
     T* to = out + from * row.extent;
     nest.for_each(from, end, [&](const Steps<2>& at) {
-      zip_row(to, row.extent, first<T>(a) + at[0], row.steps[0], first<T>(b) + at[1], row.steps[1],
-          f);
+      zip_row(
+          to, row.extent, first<T>(a) + at[0], row.steps[0], first<T>(b) + at[1], row.steps[1], f);
       to += row.extent;
     });
   });
