@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import platform
+import resource
 import statistics
 import subprocess
 import sys
@@ -52,12 +53,15 @@ def google(program, pattern, seconds, environment=None):
     return {b["name"].removesuffix("/real_time"): b for b in json.loads(out)["benchmarks"]}
 
 
-def busy():
-    """Seconds of all processors since the start, and how many processors there are."""
+def processor_time():
+    """Seconds of all processors since the machine started: those that others than we took, and all."""
     with open("/proc/stat") as file:
-        numbers = [float(n) for n in file.readline().split()[1:9]]
-    idle = numbers[3] + numbers[4]
-    return sum(numbers) - idle, sum(numbers)
+        ticks = [int(n) for n in file.readline().split()[1:9]]
+    idle = ticks[3] + ticks[4]
+    taken, whole = ((n / os.sysconf("SC_CLK_TCK")) for n in (sum(ticks) - idle, sum(ticks)))
+    for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN):
+        taken -= sum(resource.getrusage(who)[:2])
+    return taken, whole
 
 
 class Ratios:
@@ -212,14 +216,14 @@ def around_tables():
 def main():
     folder, rounds = pathlib.Path(sys.argv[1]), int(sys.argv[2])
     around_tables()  # fails now rather than after the measurement
-    start = busy()
+    start = processor_time()
     parts = [measure_steps(folder, rounds), compare_ops(folder, rounds), compare_attention(folder, rounds),
              compare_gpt(folder, rounds), measure_alone(folder), measure_build()]
-    end = busy()
-    load = (end[0] - start[0]) / (end[1] - start[1])
+    end = processor_time()
+    others = max(0, end[0] - start[0]) / (end[1] - start[1])
     tables = "\n\n".join("\n".join(part) for part in parts)
     tables += (f"\n\nWritten by `tests/benchmarks/compare.sh`, {rounds} rounds, on {machine()}. "
-               f"All processors together were {load:.0%} busy.\n")
+               f"Other programs took {others:.1%} of the time of all processors.\n")
     before, after = around_tables()
     PAGE.write_text(f"{before}\n{tables}\n{after}")
     print(tables)
