@@ -1,4 +1,4 @@
-// The limit of attention: what benchmark_attention.cpp computes, scheduled by hand, without a tape.
+// Attention by hand: what benchmark_attention.cpp computes, without a tape.
 //
 // All buffers are there before. The projections to Q, K and V are one product, heads are read and
 // written where they lie in [B, T, 3 E], and the scale rides on the products. MICROTAPE_NUM_THREADS

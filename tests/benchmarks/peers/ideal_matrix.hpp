@@ -5,7 +5,7 @@
 #include <cblas.h>
 #include <microtape/core/dtype.hpp>
 
-// What the limit of attention is made of: products by the BLAS, and loops over rows
+// What attention by hand is made of: products by the BLAS, and loops over rows
 // (ideal_rows.cpp).
 
 namespace ideal {
