@@ -135,7 +135,8 @@ void MicroTape::store_inputs(Node& node, const Tensor& value, std::span<Input> i
   if (has_value) node.value_ = value;
   const std::span<const Index> extents = has_value ? std::span<const Index>() : value.extents();
 
-  // Extents, edges and rules, in one piece.
+  // One piece of the arena has all: extents, edge 0, edge 1, .., rule, rule, .. The extents end
+  // where the edges begin, so that Node::shape() finds them from there.
   const std::size_t before = rounded(extents.size_bytes());
   auto* piece = static_cast<std::byte*>(bump(before + count * sizeof(Edge) + rule_bytes));
   auto* edges = reinterpret_cast<Edge*>(piece + before);

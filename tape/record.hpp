@@ -45,6 +45,7 @@ class RuleRef {
     static_assert(alignof(Stored) <= alignof(std::max_align_t),
         "a rule holds nothing that is aligned more strictly than std::max_align_t");
     table = &kTable<Stored>;
+    // A function is stored as a pointer to it. What the caller keeps is copied, the rest moved.
     construct = [](void* to, const void* from) {
       if constexpr (std::is_function_v<std::remove_reference_t<Rule>>)
         new (to) Stored(reinterpret_cast<Stored>(const_cast<void*>(from)));
@@ -72,11 +73,13 @@ class RuleRef {
   static constexpr bool kIsJoint =
       std::is_invocable_r_v<Parts, F&, Var> || std::is_invocable_r_v<Parts, F&, Var, const Var&>;
 
-  /// Whether it is the same each time that it is made, as a lambda without captures is.
+  /// Whether it is the same each time that it is made, as a lambda without captures is: nothing is
+  /// stored then, and call() makes another.
   template <class F>
   static constexpr bool kIsEmpty =
       std::is_empty_v<F> && std::is_trivially_default_constructible_v<F>;
 
+  /// Gives the rule as many arguments as it takes.
   template <class Result, class F>
   static Result run(F& rule, Var&& g, const Var& y) {
     if constexpr (kTakesG<F>)
@@ -84,6 +87,7 @@ class RuleRef {
     else
       return rule(std::move(g), y);
   }
+  // What a RuleTable points to: functions that know the type of the rule again.
   template <class Result, class F>
   static Result call(void* rule, Var&& g, const Var& y) {
     if constexpr (kIsEmpty<F>) {
@@ -109,6 +113,7 @@ class RuleRef {
     table.wants_y = !kTakesG<F>;
     return table;
   }
+  /// One for each type of rule; edges point at it.
   template <class F>
   static constexpr RuleTable kTable = table_of<F>();
 };
