@@ -56,8 +56,6 @@ class Matrices {
     }
   }
 
-  Index rows() const { return rows_; }
-  Index columns() const { return columns_; }
   /// Elements from one matrix to the next along an axis.
   Index step(Index axis) const { return source().stride(axis); }
   /// The matrix that begins so many elements behind the first.
