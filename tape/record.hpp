@@ -180,6 +180,10 @@ MicroTape* common_tape(const Op& op, std::span<const Input> inputs);
 Var push(
     const Op& op, Tensor value, MicroTape& tape, std::span<Input> inputs, const Stopwatch& watch);
 
+/// Whether an op of x would be recorded now: x is on a tape, and no Record::no sweep runs there. If
+/// not, a rule may compute in one kernel what it else composes of ops.
+inline bool is_recording(const Var& x) { return x.tape() && x.tape()->is_recording(); }
+
 /// Adds the open scope of the tape to an error that is on its way out.
 void add_scope(const MicroTape* tape, Error& error);
 

@@ -120,18 +120,15 @@ std::vector<Part> pull_attention(
   return {{2, dv}, {0, dq}, {1, dk}};
 }
 
-/// Whether what a rule computes from these is recorded. (g does not tell: a rule of the user's may
-/// have returned an adjoint that stands on no tape.)
-bool is_recording(std::initializer_list<const Var*> operands) {
-  return std::any_of(operands.begin(), operands.end(),
-      [](const Var* x) { return x->tape() && x->tape()->is_recording(); });
-}
-
+/// One op for all three. Its rule has no formula: those of the three ops say what it computes, on a
+/// tape that is looked at.
 Attended fuse(const Var& q, const Var& k, const Var& v, const Var& mask) {
   const Scale c = by_width(q);
-  Var p;  // computed before the rule moves to the tape
+  Var p;  // record() computes it first, and then moves the rule, which saves it, to the tape
   const auto rule = [q, k, v, mask, c, saved = Saved(p)](const Var& g) -> std::vector<Part> {
-    if (is_recording({&q, &k, &v})) return pull_attention(g, q, k, v, mask);
+    // g does not tell: a rule of the user's may have returned an adjoint that is on no tape.
+    if (is_recording(q) || is_recording(k) || is_recording(v))
+      return pull_attention(g, q, k, v, mask);
     const Var& weights = saved;
     const kernels::AttentionPullback d = kernels::attention_pullback(
         g.value(), q.value(), k.value(), v.value(), weights.value(), c.value);

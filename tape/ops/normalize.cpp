@@ -12,9 +12,6 @@ namespace {
 /// The axis counted from the end, as formulas have it: -1 is the last.
 double from_end(Index axis, const Var& x) { return static_cast<double>(axis - x.rank()); }
 
-/// Whether nothing records what a rule computes, so that one pass over the numbers may do it all.
-bool is_plain(const Var& y) { return !y.tape() || !y.tape()->is_recording(); }
-
 }  // namespace
 
 Var softmax(const Var& x, const SoftmaxOptions& options) {
@@ -22,9 +19,8 @@ Var softmax(const Var& x, const SoftmaxOptions& options) {
       in_scope_of(x, [&] { return normalize_axis("softmax", x.shape(), options.axis); });
   // dS = P * (dP - rowsum(dP * P)): the row sum takes out what would move the whole row.
   const auto rule = [axis](Var g, const Var& y) {
-    if (is_plain(y) && axis == y.rank() - 1) {
+    if (!is_recording(y) && axis == y.rank() - 1)
       return Var(kernels::softmax_pullback(std::move(g).value(), y.value()));
-    }
     return y * (g - sum(g * y, axis, KeepAxes::yes));
   };
   static constexpr Literal kRule = R"(@y \odot (@g - \operatorname{rowsum}_{@axis}(@g \odot @y)))";
