@@ -45,6 +45,7 @@ Tensor transform_rows(
   T* const out = y.mutable_data<T>().data();
 
   const auto transform_row = [&](const Steps<3>& at, T* apart) {
+    // Gather x + mask, unless x lies in a row as it is.
     T* row = out_step == 1 ? out + at[0] : apart;
     const T* from = first<T>(x) + at[1];
     const T* add = first<T>(wide) + at[2];
@@ -52,6 +53,7 @@ Tensor transform_rows(
       for (Index i = 0; i < n; ++i) row[i] = from[i * x_step] + add[i * mask_step];
     else if (x_step != 1)
       for (Index i = 0; i < n; ++i) row[i] = from[i * x_step];
+    // Transform it, and scatter the result if it has no row of its own in y.
     const T top = transform(mask || x_step != 1 ? row : from, row, n);
     if (std::isinf(top)) fail_row(op, top, x.shape(), axis, mask, at[0]);
     if (out_step != 1)
