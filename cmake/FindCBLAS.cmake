@@ -1,5 +1,6 @@
 # Finds any CBLAS: OpenBLAS first (its pthread build where several lie side by side), then others.
-# Defines the target CBLAS::CBLAS; CBLAS_INCLUDE_DIR and CBLAS_LIBRARY may be given by hand.
+# Defines the target CBLAS::CBLAS, which links it, and CBLAS_INCLUDE_DIR, where its header is; this and
+# CBLAS_LIBRARY may be given by hand.
 # The installed package brings this file along, because a static MicroTape needs the BLAS again.
 
 set(hints /opt/homebrew/opt/openblas /usr/local/opt/openblas)  # Homebrew links it nowhere
@@ -35,6 +36,5 @@ mark_as_advanced(CBLAS_INCLUDE_DIR CBLAS_LIBRARY)
 
 if(CBLAS_FOUND AND NOT TARGET CBLAS::CBLAS)
   add_library(CBLAS::CBLAS INTERFACE IMPORTED)
-  target_include_directories(CBLAS::CBLAS INTERFACE ${CBLAS_INCLUDE_DIR})
   target_link_libraries(CBLAS::CBLAS INTERFACE ${CBLAS_LIBRARY})
 endif()
