@@ -154,10 +154,10 @@ Shape broadcast_shape(std::string_view op, const Shape& a, const Shape& b) {
   return Shape(extents);
 }
 
-bool broadcasts_to(const Shape& small, const Shape& large) {
-  if (small.rank() > large.rank()) return false;
-  for (Index back = 1; back <= small.rank(); ++back)
-    if (small[-back] != large[-back] && small[-back] != 1) return false;
+bool broadcasts_to(const Shape& from, const Shape& to) {
+  if (from.rank() > to.rank()) return false;
+  for (Index back = 1; back <= from.rank(); ++back)
+    if (from[-back] != to[-back] && from[-back] != 1) return false;
   return true;
 }
 

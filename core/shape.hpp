@@ -146,8 +146,8 @@ Shape batch_axes(const Shape& shape);
 /// @throws ShapeError that names `op`, both shapes and the axis that fails
 Shape broadcast_shape(std::string_view op, const Shape& a, const Shape& b);
 
-/// Whether `small` repeats to `large`: each extent, counted from the right, is equal, 1 or missing.
-bool broadcasts_to(const Shape& small, const Shape& large);
+/// Whether `from` repeats to `to`: each extent, counted from the right, is equal, 1 or missing.
+bool broadcasts_to(const Shape& from, const Shape& to);
 
 /// The extents as a shape with as many elements as `from`; one of them may be -1, to be inferred.
 /// @throws ShapeError `reshape: cannot turn x [2, 3] into [4, -1]: ...` if that is impossible
