@@ -30,6 +30,7 @@ set(public_headers
   tape/ops.hpp
   tape/parameter.hpp
   tape/record.hpp
+  tape/rule.hpp
   tape/var.hpp
   tape/ops/arithmetic.hpp
   tape/ops/functions.hpp

@@ -10,9 +10,6 @@
 namespace microtape {
 namespace {
 
-/// What a forbidden score gets: finite, so that a row of them still has a softmax.
-constexpr double kForbidden = -1e9;
-
 /// Embed, once all arguments are known to be good: the projections are made from it.
 Index checked_embed(Index embed, Index num_heads, double dropout) {
   if (num_heads < 1)
@@ -39,14 +36,6 @@ std::optional<Scope> open_scope(
     const Var& x, std::string_view name, std::string_view formula, std::string_view rule) {
   if (MicroTape* tape = x.tape()) return tape->scope(name, formula, rule);
   return std::nullopt;
-}
-
-/// 0 on and below the diagonal, -1e9 above. -> [n, n]
-Tensor causal_mask(Index n, DType dtype) {
-  std::vector<double> m(static_cast<std::size_t>(n * n), 0.0);
-  for (Index i = 0; i < n; ++i)
-    for (Index j = i + 1; j < n; ++j) m[static_cast<std::size_t>(i * n + j)] = kForbidden;
-  return Tensor::of({n, n}, m, dtype);
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ Var Recomputation::record(Tensor y, const RuleRef& rule) const {
     inputs.push_back(
         tape_ && is_reached_[i] ? Input("x", sources_[i], "", rule) : Input("x", sources_[i]));
   if (!tape_ || !tape_->is_recording()) return y;
-  return push({"checkpoint", ""}, std::move(y), *tape_, inputs, watch_);
+  return tape_->push({"checkpoint", ""}, std::move(y), inputs, watch_);
 }
 
 std::vector<Part> Recomputation::pull(Function f, const Var& g) const {

@@ -154,8 +154,8 @@ class MicroTape {
   friend class Scope;
   friend class Sweep;
   friend class Var;
-  friend Var push(
-      const Op& op, Tensor value, MicroTape& tape, std::span<Input> inputs, const Stopwatch& watch);
+  template <class Forward>
+  friend Var record(const Op& op, Forward&& forward, std::span<Input> inputs);
 
   static constexpr NodeId kChunk = 1024;
   Node& at(NodeId id) const { return chunks_[id / kChunk][id % kChunk]; }
@@ -166,7 +166,9 @@ class MicroTape {
   const char* copy_texts(std::string_view a, std::string_view b = {});
   void set_name(NodeId id, std::string_view name, std::string_view latex);
   Var add_source(NodeKind kind, Tensor value, std::string_view name, std::string_view latex);
-  Var push_op(const Op& op, Tensor value, std::span<Input> inputs);
+  /// Puts a computed value on the tape as a node; the second half of record().
+  /// @param watch  was started before the computation
+  Var push(const Op& op, Tensor value, std::span<Input> inputs, const Stopwatch& watch);
   Attribute* copy_attributes(const Attribute* from, std::size_t count);
   void store_attributes(Node& node, const Op& op);
   void store_inputs(Node& node, const Tensor& value, std::span<Input> inputs);

@@ -181,8 +181,6 @@ class Node {
  private:
   friend class MicroTape;
   friend class Sweep;
-  friend Var push(
-      const Op& op, Tensor value, MicroTape& tape, std::span<Input> inputs, const Stopwatch& watch);
   /// Of a node without a value: they stand before its edges.
   std::span<const Index> extents_without_value() const {
     return {reinterpret_cast<const Index*>(edges_) - rank_, rank_};

@@ -57,22 +57,14 @@ void add_scope(const MicroTape* tape, Error& error) {
   if (tape && tape->current_scope() != 0) error.add_place(tape->scope_path(tape->current_scope()));
 }
 
-Var push(
-    const Op& op, Tensor value, MicroTape& tape, std::span<Input> inputs, const Stopwatch& watch) {
+Var MicroTape::push(const Op& op, Tensor value, std::span<Input> inputs, const Stopwatch& watch) {
   const float seconds = watch.seconds();
-  Var y = tape.push_op(op, std::move(value), inputs);
-  if (seconds > 0) tape.at(y.node()).forward_seconds_ = seconds;
-  return y;
-}
-
-Var MicroTape::push_op(const Op& op, Tensor value, std::span<Input> inputs) {
   if (check_ == Check::finite && running_steps_ == 0) finite::check_made(op, value, inputs);
-  const DType dtype = value.dtype();
   bool active = false;
   for (Input& input : inputs) {
     input.node = input.var->node();
-    input.active =
-        is_floating(dtype) && input.rule.table && input.node != kNoNode && at(input.node).active_;
+    input.active = input.rule.table && input.node != kNoNode && at(input.node).active_ &&
+                   is_floating(value.dtype());
     active |= input.active;
   }
   if (!active && keep_ == Keep::needed) return Var(std::move(value), slot_, kNoNode);
@@ -90,8 +82,9 @@ Var MicroTape::push_op(const Op& op, Tensor value, std::span<Input> inputs) {
     Node& node = append_node();
     node.op_ = op.name.text();
     node.formula_ = op.formula.text();
-    node.dtype_ = dtype;
+    node.dtype_ = value.dtype();
     node.active_ = active;
+    node.forward_seconds_ = seconds;
     store_attributes(node, op);
     store_inputs(node, value, inputs);
     //! [push]

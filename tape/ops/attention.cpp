@@ -1,5 +1,3 @@
-// Ops of normalize.hpp that attention is made of.
-
 #include <algorithm>
 #include <climits>
 #include <cmath>
@@ -16,19 +14,8 @@
 
 namespace microtape {
 
-Var dropout(const Var& x, double p, std::uint64_t seed) {
-  in_scope_of(x, [&] {
-    if (!(p >= 0 && p <= 1))  // a NaN is not in the range either
-      throw ValueError(cat("dropout: p is no probability: ", p, "; needs 0 <= p <= 1"));
-    if (!is_floating(x.dtype()))
-      throw DTypeError(cat("dropout: whole numbers do not scale: x ", x.dtype(), " ", x.shape(),
-          "; needs float32 or float64"));
-  });
-  // 1 where a uniform number reaches p, scaled up so that the mean of Z is 1.
-  const Tensor u = Tensor::uniform(x.shape(), 0, 1, seed, float64);
-  const Tensor kept = kernels::sub(1, kernels::step(kernels::sub(p, u)));
-  const Tensor z = kernels::scale(kept, p < 1 ? 1 / (1 - p) : 0).to(x.dtype());
-  return mul(x.tape() ? x.tape()->constant(z, "Z") : Var(z), x);
+Tensor causal_mask(Index n, DType dtype) {
+  return triu(Tensor::full({n, n}, -1e9, dtype), 1).value();
 }
 
 namespace {
@@ -41,7 +28,7 @@ Var scores_mask(const Var& q, const Var& k, const AttentionOptions& options) {
     throw ShapeError(
         cat("scaled_dot_product_attention: causal attention needs as many queries as keys: q ",
             q.shape(), ", k ", k.shape(), "; Tq is ", n, ", Tk is ", k.shape()[-2]));
-  const Tensor future = triu(Tensor::full({n, n}, -1e9, q.dtype()), 1).value();
+  const Tensor future = causal_mask(n, q.dtype());
   if (options.mask.defined()) return (options.mask + Var(future)).named("M");
   return q.tape() ? q.tape()->constant(future, "M") : Var(future);
 }

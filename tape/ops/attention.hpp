@@ -7,6 +7,10 @@
 
 namespace microtape {
 
+/// 0 on and below the diagonal, -1e9 above, so that no query sees a later key: finite, since a row
+/// of -inf has no softmax. -> [n, n]
+Tensor causal_mask(Index n, DType dtype);
+
 /// C, and the weights P before dropout.
 struct Attended {
   Var c;     ///< [.., Tq, e]
