@@ -222,7 +222,7 @@ def main():
     end = processor_time()
     others = max(0, end[0] - start[0]) / (end[1] - start[1])
     tables = "\n\n".join("\n".join(part) for part in parts)
-    tables += (f"\n\nWritten by `tests/benchmarks/compare.sh`, {rounds} rounds, on {machine()}. "
+    tables += (f"\n\nWritten by `tests/benchmarks/compare.sh`, rounds: {rounds}, on {machine()}. "
                f"Other programs took {others:.1%} of the time of all processors.\n")
     before, after = around_tables()
     PAGE.write_text(f"{before}\n{tables}\n{after}")
