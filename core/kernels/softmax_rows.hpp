@@ -15,9 +15,8 @@ template <class T>
 T softmax_row(const T* x, T* y, Index n) {
   const T top = fold_values<T, Max>(n, [x](Index i) { return x[i]; });
   if (std::isinf(top)) return top;
-  const T sum = fold_values<T, Sum>(
-      n, [x, y, top](Index i) { return y[i] = math::exp_not_above_0(x[i] - top); });
-  const T share = 1 / sum;
+  for (Index i = 0; i < n; ++i) y[i] = math::exp_not_above_0(x[i] - top);
+  const T share = 1 / fold_values<T, Sum>(n, [y](Index i) { return y[i]; });
   for (Index i = 0; i < n; ++i) y[i] *= share;
   return top;
 }
