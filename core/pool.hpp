@@ -6,7 +6,13 @@ namespace microtape {
 
 namespace pool {
 
-/// A block of at least `bytes` bytes; its address is a multiple of 64 from 1 KB up, of 32 below.
+/// Blocks above this are large.
+inline constexpr std::size_t kMostSmall = 1024;
+/// The addresses of large blocks are multiples of this: a cache line.
+inline constexpr std::size_t kLargeAlignment = 64;
+
+/// A block of at least `bytes` bytes; its address is a multiple of kLargeAlignment if it is large,
+/// and of 32 if not.
 /// @throws std::bad_alloc if there is no memory
 void* allocate(std::size_t bytes);
 

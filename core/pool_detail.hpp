@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <new>
 
+#include <microtape/core/pool.hpp>
+
 namespace microtape::pool {
 
 // kPassThrough: whether a sanitizer watches. Then every call goes straight to the allocator, so
@@ -21,10 +23,6 @@ inline constexpr bool kPassThrough = false;
 #else
 inline constexpr bool kPassThrough = false;
 #endif
-
-/// Blocks above this are large.
-inline constexpr std::size_t kMostSmall = 1024;
-inline constexpr std::size_t kLargeAlignment = 64;
 
 inline void* system_allocate(std::size_t bytes, std::size_t alignment) {
   return ::operator new(bytes, std::align_val_t{alignment});

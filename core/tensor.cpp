@@ -15,13 +15,12 @@
 namespace microtape {
 namespace {
 
-constexpr std::size_t kLargeAlignment = 64;
-
-/// Bytes from the start of a block to its numbers: a multiple of a cache line when there are many,
-/// for then the pool aligns the block so too.
+/// Bytes from the start of a block to its numbers. Where there are many, the numbers too start at a
+/// cache line, as the block does.
 std::size_t data_offset(std::size_t header_bytes, std::size_t data_bytes) {
-  if (data_bytes < 1024) return header_bytes;
-  return (header_bytes + kLargeAlignment - 1) / kLargeAlignment * kLargeAlignment;
+  constexpr std::size_t kLine = pool::kLargeAlignment;
+  if (data_bytes < pool::kMostSmall) return header_bytes;
+  return (header_bytes + kLine - 1) / kLine * kLine;
 }
 
 std::int64_t to_int64(std::string_view op, double value) {
