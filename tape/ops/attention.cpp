@@ -65,15 +65,10 @@ Attended attend(
 
 namespace {
 
-/// Whether the operands share a tape that nobody looks at, or have none. On another S and P are
-/// nodes, and errors name them; if there are two tapes, or one was cleared, the ops will say so.
-bool hides_steps(std::span<const Input> operands) {
-  try {
-    const MicroTape* tape = common_tape({"attention", ""}, operands);
-    return !tape || (tape->keep() == Keep::needed && tape->check() == Check::nothing);
-  } catch (const TapeError&) {
-    return false;
-  }
+/// Whether nobody looks at the tape, or there is none. On another S and P are nodes, and errors
+/// name them.
+bool hides_steps(const MicroTape* tape) {
+  return !tape || (tape->keep() == Keep::needed && tape->check() == Check::nothing);
 }
 
 /// Whether the operands are what the kernel takes. What is wrong with others, the ops will say.
@@ -136,7 +131,8 @@ Attended fuse(const Var& q, const Var& k, const Var& v, const Var& mask) {
 
 Attended attend(const Var& q, const Var& k, const Var& v, const Var& mask) {
   const Input operands[] = {{"Q", q}, {"K", k}, {"V", v}, {"M", mask}};
-  if (hides_steps(operands) && fits_kernel(q.value(), k.value(), v.value()) &&
+  const MicroTape* tape = common_tape({"scaled_dot_product_attention", ""}, operands);
+  if (hides_steps(tape) && fits_kernel(q.value(), k.value(), v.value()) &&
       fits_kernel(mask, q.value(), k.value()))
     return fuse(q, k, v, mask);
   return attend(q, k, v, mask, [](const Var& p) { return p; });
