@@ -18,6 +18,7 @@ set(public_headers
   core/kernels/matmul.hpp
   core/kernels/reduce.hpp
   core/kernels/softmax.hpp
+  tape/arena.hpp
   tape/backward.hpp
   tape/checkpoint.hpp
   tape/compare.hpp

@@ -15,9 +15,6 @@
 namespace microtape {
 namespace {
 
-constexpr std::size_t kBlockBytes = std::size_t{1} << 18;
-constexpr std::size_t kAlignment = alignof(std::max_align_t);
-
 /// Slots for tapes: handed out again, never freed, so that a Var may always look at its own.
 class SlotShelf {
  public:
@@ -69,9 +66,7 @@ MicroTape::MicroTape(Keep keep, Check check)
 MicroTape::~MicroTape() {
   clear();
   slot_shelf().give_back(slot_);
-  // Let go of the nodes and the arena first, so that the system gets their memory too.
-  chunks_.clear();
-  blocks_.clear();
+  arena_.release();  // first, so that the system gets its memory too
   release_memory();
 }
 
@@ -201,31 +196,17 @@ Var MicroTape::var(NodeId id) {
 Node& MicroTape::append_node() {
   if (size_ == kNoNode)
     throw TapeError("MicroTape: full: no more than 2^32 - 1 nodes fit on a tape");
-  if (size_ / kChunk == chunks_.size()) chunks_.push_back(std::make_unique<Node[]>(kChunk));
-  Node& node = *std::construct_at(&at(size_++));  // one that was dropped holds nothing
+  if (size_ / kChunk == chunks_.size())
+    chunks_.push_back(reinterpret_cast<Node*>(arena_.take(kChunk * sizeof(Node))));
+  Node& node = *std::construct_at(&at(size_++));
   node.scope_ = scope_;
   node.backward_ = running_steps_ > 0;
   return node;
 }
 
-void* MicroTape::bump(std::size_t bytes) {
-  bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  while (static_cast<std::size_t>(block_end_ - cursor_) < bytes) {
-    // Go on to the next block that is large enough, or make one.
-    if (next_block_ == blocks_.size()) {
-      const std::size_t size = std::max(bytes, kBlockBytes);
-      blocks_.push_back({std::make_unique_for_overwrite<std::byte[]>(size), size});
-    }
-    cursor_ = blocks_[next_block_].bytes.get();
-    block_end_ = cursor_ + blocks_[next_block_].size;
-    ++next_block_;
-  }
-  return std::exchange(cursor_, cursor_ + bytes);
-}
-
 /// Both, each with a zero behind it.
 const char* MicroTape::copy_texts(std::string_view a, std::string_view b) {
-  auto* copy = static_cast<char*>(bump(a.size() + b.size() + 2));
+  auto* copy = reinterpret_cast<char*>(arena_.take(a.size() + b.size() + 2));
   // A zero inside would end the text: the character "substitute" stands for it.
   char* end = std::replace_copy(a.begin(), a.end(), copy, '\0', '\x1a');
   *end++ = '\0';
@@ -246,7 +227,7 @@ void MicroTape::drop_nodes(NodeId first) {
       if (edge.is_joint() && std::exchange(joint_is_gone, true)) continue;
       if (edge.table_ && edge.table_->destroy) edge.table_->destroy(edge.rule_);
     }
-    node.value_ = Tensor();
+    std::destroy_at(&node);
   }
   size_ = first;
 }
@@ -260,8 +241,8 @@ void MicroTape::clear() {
   draws_.clear();
   scopes_.resize(1);
   scope_ = 0;
-  next_block_ = 0;
-  cursor_ = block_end_ = nullptr;
+  chunks_.clear();
+  arena_.rewind();
   ++slot_->generation;
 }
 //! [clear]

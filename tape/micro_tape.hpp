@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <microtape/tape/arena.hpp>
 #include <microtape/tape/node.hpp>
 #include <microtape/tape/parameter.hpp>
 
@@ -157,12 +158,11 @@ class MicroTape {
   template <class Forward>
   friend Var record(const Op& op, Forward&& forward, std::span<Input> inputs);
 
-  static constexpr NodeId kChunk = 1024;
+  static constexpr NodeId kChunk = 128;
   Node& at(NodeId id) const { return chunks_[id / kChunk][id % kChunk]; }
   Node& append_node();
   /// Takes the nodes from `first` on off the tape; no Var stands on them.
   void drop_nodes(NodeId first);
-  void* bump(std::size_t bytes);
   const char* copy_texts(std::string_view a, std::string_view b = {});
   void set_name(NodeId id, std::string_view name, std::string_view latex);
   Var add_source(NodeKind kind, Tensor value, std::string_view name, std::string_view latex);
@@ -171,6 +171,7 @@ class MicroTape {
   Var push(const Op& op, Tensor value, std::span<Input> inputs, const Stopwatch& watch);
   Attribute* copy_attributes(const Attribute* from, std::size_t count);
   void store_attributes(Node& node, const Op& op);
+  void* store_rule(const Node& node, const RuleRef& rule);
   void store_inputs(Node& node, const Tensor& value, std::span<Input> inputs);
 
   TapeSlot* slot_;
@@ -180,17 +181,9 @@ class MicroTape {
   std::uint32_t running_steps_ = 0;  ///< of sweeps, one inside the other
   std::uint32_t scope_ = 0;
   NodeId size_ = 0;
+  Arena arena_;  ///< holds all that nodes are made of
   // Nodes live in chunks that never move: a rule that records runs from inside one of them.
-  std::vector<std::unique_ptr<Node[]>> chunks_;
-  // Edges, rules, attributes and names of all nodes, one behind the other.
-  struct Block {
-    std::unique_ptr<std::byte[]> bytes;
-    std::size_t size;
-  };
-  std::vector<Block> blocks_;
-  std::size_t next_block_ = 0;
-  std::byte* cursor_ = nullptr;
-  std::byte* block_end_ = nullptr;
+  std::vector<Node*> chunks_;
   std::vector<ScopeInfo> scopes_;
   std::vector<Watched> watched_;
   // For checkpoint(): the tape to ask for parameters and draws, the draws made, those to repeat.

@@ -12,6 +12,7 @@
 namespace microtape {
 
 class Input;
+class RuleRef;
 class Stopwatch;
 struct Op;
 
@@ -114,8 +115,6 @@ class Edge {
   std::vector<Part> pull_joint(Var g, const Var& y) const {
     return table_->call_joint(rule_, std::move(g), y);
   }
-  /// Whether the rule takes the node's value.
-  bool wants_y() const { return table_ && table_->wants_y; }
 
  private:
   friend class MicroTape;

@@ -6,34 +6,6 @@
 #include <microtape/tape/finite.hpp>
 
 namespace microtape {
-namespace {
-
-/// The next multiple of the strictest alignment.
-std::size_t rounded(std::size_t bytes) {
-  constexpr std::size_t kAlignment = alignof(std::max_align_t);
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
-
-/// Puts rules one behind the other; a joint rule once for all its inputs.
-class RuleStore {
- public:
-  explicit RuleStore(std::byte* begin) : next_(begin) {}
-
-  void* put(const RuleRef& rule) {
-    if (rule.table->size == 0) return nullptr;
-    const bool is_joint = rule.table->call_joint != nullptr;
-    if (is_joint && joint_) return joint_;
-    rule.construct(next_, rule.rule);
-    if (is_joint) joint_ = next_;
-    return std::exchange(next_, next_ + rounded(rule.table->size));
-  }
-
- private:
-  std::byte* next_;
-  std::byte* joint_ = nullptr;
-};
-
-}  // namespace
 
 MicroTape* common_tape(const Op& op, std::span<const Input> inputs) {
   MicroTape* tape = nullptr;
@@ -96,12 +68,12 @@ Var MicroTape::push(const Op& op, Tensor value, std::span<Input> inputs, const S
 }
 
 Attribute* MicroTape::copy_attributes(const Attribute* from, std::size_t count) {
-  auto* copies = static_cast<Attribute*>(bump(count * sizeof(Attribute)));
+  auto* copies = reinterpret_cast<Attribute*>(arena_.take(count * sizeof(Attribute)));
   for (std::size_t i = 0; i < count; ++i) {
     auto* copy = new (copies + i) Attribute(from[i]);
     if (!copy->symbol().empty()) copy->symbol_ = copy_texts(copy->symbol());
     if (copy->is_list_) {
-      auto* list = static_cast<Index*>(bump(copy->count_ * sizeof(Index)));
+      auto* list = reinterpret_cast<Index*>(arena_.take(copy->count_ * sizeof(Index)));
       copy->list_ = std::copy_n(copy->list_, copy->count_, list) - copy->count_;
     }
   }
@@ -114,41 +86,46 @@ void MicroTape::store_attributes(Node& node, const Op& op) {
   node.attribute_count_ = static_cast<std::uint16_t>(op.attributes.size());
 }
 
+void* MicroTape::store_rule(const Node& node, const RuleRef& rule) {
+  if (rule.table->size == 0) return nullptr;
+  if (rule.table->call_joint)  // stored once for all its inputs
+    for (const Edge& edge : node.edges())
+      if (edge.is_joint()) return edge.rule_;
+  void* place = arena_.take(rule.table->size);
+  rule.construct(place, rule.rule);
+  return place;
+}
+
 void MicroTape::store_inputs(Node& node, const Tensor& value, std::span<Input> inputs) {
   // A Keep::needed tape stores only the edges along which an adjoint flows, and the value only if
   // one of their rules takes it; otherwise the extents.
-  std::size_t count = 0, rule_bytes = 0;
-  bool has_value = keep_ == Keep::everything;
+  const bool keeps_all = keep_ == Keep::everything;
+  std::size_t count = 0;
+  bool has_value = keeps_all;
   for (const Input& input : inputs) {
-    count += keep_ == Keep::everything || input.active;
-    if (!input.active) continue;
-    rule_bytes += rounded(input.rule.table->size);
-    has_value |= input.rule.table->wants_y;
+    count += keeps_all || input.active;
+    has_value |= input.active && input.rule.table->wants_y;
   }
   if (has_value) node.value_ = value;
   const std::span<const Index> extents = has_value ? std::span<const Index>() : value.extents();
 
-  // One piece of the arena has all: extents, edge 0, edge 1, .., rule, rule, .. The extents end
-  // where the edges begin, so that Node::shape() finds them from there.
-  const std::size_t before = rounded(extents.size_bytes());
-  auto* piece = static_cast<std::byte*>(bump(before + count * sizeof(Edge) + rule_bytes));
-  auto* edges = reinterpret_cast<Edge*>(piece + before);
+  // The extents end where the edges begin, so that Node::shape() finds them from there.
+  const std::size_t before = Arena::rounded(extents.size_bytes());
+  auto* edges = reinterpret_cast<Edge*>(arena_.take(before + count * sizeof(Edge)) + before);
   std::copy(extents.begin(), extents.end(), reinterpret_cast<Index*>(edges) - extents.size());
   node.edges_ = edges;
   node.rank_ = static_cast<std::uint8_t>(extents.size());
-  RuleStore rules(piece + before + count * sizeof(Edge));
   for (const Input& input : inputs) {
-    if (keep_ == Keep::needed && !input.active) continue;
+    if (!keeps_all && !input.active) continue;
     auto* edge = new (edges + node.edge_count_++) Edge();
     edge->name_ = input.name;
     edge->formula_ = input.formula;
     edge->input_ = input.node;
     if (input.attribute) edge->attribute_ = copy_attributes(input.attribute, 1);
     edge->position_ = static_cast<std::uint32_t>(&input - inputs.data());
-    if (input.active) {
-      edge->rule_ = rules.put(input.rule);
-      edge->table_ = input.rule.table;
-    }
+    if (!input.active) continue;
+    edge->rule_ = store_rule(node, input.rule);
+    edge->table_ = input.rule.table;  // only now: what has a table is destroyed
   }
 }
 

@@ -1,0 +1,56 @@
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include <microtape/core/pool_detail.hpp>
+#include <microtape/tape/arena.hpp>
+
+#include "testing.hpp"
+
+using namespace microtape;
+
+TEST_CASE("an arena gives out places that are aligned and do not overlap") {
+  Arena arena;
+  std::vector<std::pair<std::byte*, std::size_t>> places;
+  for (std::size_t i = 0; i < 2000; ++i) {
+    const std::size_t bytes = i * 37 % 1500;  // some 1.5 MB: several blocks
+    std::byte* place = arena.take(bytes);
+    REQUIRE(reinterpret_cast<std::uintptr_t>(place) % alignof(std::max_align_t) == 0);
+    std::memset(place, static_cast<int>(i % 251), bytes);
+    places.push_back({place, bytes});
+  }
+  std::byte* large = arena.take(1'000'000);  // more than a block
+  std::memset(large, 255, 1'000'000);
+  for (std::size_t i = 0; i < places.size(); ++i)
+    for (std::size_t k = 0; k < places[i].second; ++k)
+      REQUIRE(places[i].first[k] == static_cast<std::byte>(i % 251));
+}
+
+TEST_CASE("an arena that begins again gives out the same memory, and asks for none") {
+  Arena arena;
+  std::vector<std::byte*> first, second;
+  for (int i = 0; i < 1000; ++i) first.push_back(arena.take(1000));
+  arena.rewind();
+  for (int i = 0; i < 1000; ++i) second.push_back(arena.take(1000));
+  CHECK(first == second);
+  // A block that is too small for what comes is passed over.
+  arena.rewind();
+  std::byte* large = arena.take(1'000'000);
+  CHECK(std::find(first.begin(), first.end(), large) == first.end());
+}
+
+TEST_CASE("an arena that is released has its blocks in the pool, for others to use") {
+  if (pool::kPassThrough) return;  // a sanitizer sees to it that no block comes back so soon
+  std::byte* first = nullptr;
+  {
+    Arena arena;
+    first = arena.take(10);
+    arena.release();
+    Arena other;
+    CHECK(other.take(10) == first);
+    other.release();
+    CHECK(other.take(10) == first);  // and may be used on
+  }
+  Arena last;
+  CHECK(last.take(10) == first);  // given back at the end
+}
