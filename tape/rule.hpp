@@ -113,7 +113,8 @@ class RuleRef {
 /// What a rule saves for the backward pass: `[b = Saved(b)](const Var& g) { return mul(g, b); }`.
 ///
 /// It refers to the Var until the rule moves to a tape, and then holds a copy; where no rule is
-/// needed nothing is copied. Capturing b itself is as right, and slower.
+/// needed nothing is copied. Capturing b itself is as right, and is what most ops do; those that
+/// multiply, which are recorded most often, save the copy.
 class Saved {
  public:
   /// Refers to x.

@@ -5,8 +5,13 @@
 #include <cstdlib>
 
 #include <benchmark/benchmark.h>
+#include <microtape/core/kernels/gemm.hpp>
 #include <microtape/core/kernels/math.hpp>
 #include <microtape/microtape.hpp>
+
+#ifdef MICROTAPE_CBLAS
+#include <cblas.h>
+#endif
 
 using namespace microtape;
 
@@ -78,6 +83,49 @@ void heads_copied(benchmark::State& state) {
   }
 }
 
+/// A B^T of [8, 8]: B is transposed first, or the library is asked for the product as it is.
+#ifdef MICROTAPE_CBLAS
+constexpr int kSmall = 8;
+const Tensor kA = Tensor::randn({kSmall, kSmall}, 1), kB = Tensor::randn({kSmall, kSmall}, 2);
+
+template <class Multiply>
+void multiply(benchmark::State& state, Multiply multiply) {
+  float out[kSmall * kSmall];
+  for (auto _ : state) {
+    multiply(kA.data<float>().data(), kB.data<float>().data(), out);
+    benchmark::DoNotOptimize(out);
+  }
+}
+void product_transposed_first(benchmark::State& state) {
+  using kernels::Transpose;
+  multiply(state, [](const float* a, const float* b, float* c) {
+    kernels::gemm(
+        Transpose::no, Transpose::yes, kSmall, kSmall, kSmall, 1, a, kSmall, b, kSmall, c, kSmall);
+  });
+}
+void product_as_it_is(benchmark::State& state) {
+  multiply(state, [](const float* a, const float* b, float* c) {
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, kSmall, kSmall, kSmall, 1, a, kSmall, b,
+        kSmall, 0, c, kSmall);
+  });
+}
+#endif
+
+// --- sums ------------------------------------------------------------------------------------
+
+const Tensor kRow = Tensor::randn({1 << 14}, 1);
+
+void sum_in_lanes(benchmark::State& state) {
+  for (auto _ : state) benchmark::DoNotOptimize(kernels::sum(kRow, {0}));
+}
+void sum_in_turn(benchmark::State& state) {
+  for (auto _ : state) {
+    float sum = 0;
+    for (const float x : kRow.data<float>()) sum += x;
+    benchmark::DoNotOptimize(sum);
+  }
+}
+
 // --- functions of one number -----------------------------------------------------------------
 
 const Tensor kNumbers = Tensor::uniform({1 << 16}, -10, 0, 1);
@@ -121,6 +169,10 @@ const bool kRegistered = [] {
   pair("attention as one op", attention_fused, attention_composed);
   pair("heads where they lie", heads_in_place, heads_copied);
   pair("exp by a polynomial", exp_polynomial, exp_library);
+  pair("sums in lanes", sum_in_lanes, sum_in_turn);
+#ifdef MICROTAPE_CBLAS
+  pair("small A B^T transposed first", product_transposed_first, product_as_it_is);
+#endif
   pair("Keep::needed", tape_for_training, tape_to_look_at);
   return true;
 }();
