@@ -20,6 +20,13 @@ Tensor causal_mask(Index n, DType dtype) {
 
 namespace {
 
+/// The tape of the operands; null if they are plain.
+/// @throws TapeError if they stand on two, or one on a tape that was cleared
+MicroTape* tape_of(const Var& q, const Var& k, const Var& v, const Var& mask) {
+  const Input operands[] = {{"q", q}, {"k", k}, {"v", v}, {"mask", mask}};
+  return common_tape({"scaled_dot_product_attention", ""}, operands);
+}
+
 /// M: the mask, -1e9 above the diagonal, or their sum; nothing if there is neither.
 Var scores_mask(const Var& q, const Var& k, const AttentionOptions& options) {
   if (!options.causal || q.rank() < 2 || k.rank() < 2) return options.mask;
@@ -37,6 +44,7 @@ Var scores_mask(const Var& q, const Var& k, const AttentionOptions& options) {
 
 Var scaled_dot_product_attention(
     const Var& q, const Var& k, const Var& v, const AttentionOptions& options) {
+  tape_of(q, k, v, options.mask);  // before a mask is put on it
   const Var mask = in_scope_of(q, [&] { return scores_mask(q, k, options); });
   return attend(q, k, v, mask).c;
 }
@@ -130,9 +138,7 @@ Attended fuse(const Var& q, const Var& k, const Var& v, const Var& mask) {
 }  // namespace
 
 Attended attend(const Var& q, const Var& k, const Var& v, const Var& mask) {
-  const Input operands[] = {{"Q", q}, {"K", k}, {"V", v}, {"M", mask}};
-  const MicroTape* tape = common_tape({"scaled_dot_product_attention", ""}, operands);
-  if (hides_steps(tape) && fits_kernel(q.value(), k.value(), v.value()) &&
+  if (hides_steps(tape_of(q, k, v, mask)) && fits_kernel(q.value(), k.value(), v.value()) &&
       fits_kernel(mask, q.value(), k.value()))
     return fuse(q, k, v, mask);
   return attend(q, k, v, mask, [](const Var& p) { return p; });

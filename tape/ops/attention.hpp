@@ -27,6 +27,7 @@ Attended attend(
 /// computation runs the same way. The bits are the same. It stays three ops if the tape is
 /// Check::finite, if the mask is learned, or if the kernel does not take the operands, so that each
 /// error comes from the op that it belongs to.
+/// @throws TapeError if the operands stand on two tapes, or one on a tape that was cleared
 Attended attend(const Var& q, const Var& k, const Var& v, const Var& mask);
 
 }  // namespace microtape

@@ -49,7 +49,8 @@ struct AttentionOptions {
 /// @param k  [.., Tk, d]
 /// @param v  [.., Tk, e]
 /// @return   [.., Tq, e]
-/// @throws as matmul and softmax; ShapeError if causal and Tq is not Tk
+/// @throws as matmul and softmax; ShapeError if causal and Tq is not Tk; TapeError if the operands
+///         stand on two tapes, or one on a tape that was cleared
 Var scaled_dot_product_attention(
     const Var& q, const Var& k, const Var& v, const AttentionOptions& options = {});
 

@@ -278,15 +278,27 @@ TEST_CASE("fused attention refuses operands of two tapes, or of one that was cle
     const Var stale = other.leaf(x), stale_mask = other.constant(zeros);
     other.clear();
     const Var foreign = other.leaf(x), foreign_mask = other.constant(zeros);
-    for (const auto& [wrong, mask] : {std::pair{stale, stale_mask}, {foreign, foreign_mask}}) {
-      const auto check_fails = [&](auto attend) {
-        const std::string text = check_same_message([&](MicroTape& tape) { attend(tape.leaf(x)); });
-        CHECK(text.find("tape") != text.npos);
+    for (const bool is_stale : {true, false}) {
+      const Var wrong = is_stale ? stale : foreign, mask = is_stale ? stale_mask : foreign_mask;
+      const auto check_fails = [&](const std::string& operand, auto attend) {
+        const std::string text = check_same_message([&](MicroTape& tape) {
+          const Var leaf = tape.leaf(x);
+          CHECK_THROWS_AS(attend(leaf), TapeError);
+          CHECK(tape.size() == 1);  // nor does a causal mask stay behind
+          attend(leaf);
+        });
+        CHECK(text == "scaled_dot_product_attention: " +
+                          (is_stale ? operand + " is from a tape that was cleared or destroyed "
+                                                "since; compute it again"
+                                    : "the inputs stand on two tapes; put all of them on one"));
       };
-      check_fails([&](const Var& q) { scaled_dot_product_attention(wrong, q, q); });
-      check_fails([&](const Var& q) { scaled_dot_product_attention(q, wrong, q); });
-      check_fails([&](const Var& q) { scaled_dot_product_attention(q, q, wrong); });
-      check_fails([&](const Var& q) { scaled_dot_product_attention(q, q, q, {.mask = mask}); });
+      const AttentionOptions causal{.causal = true};
+      check_fails("q", [&](const Var& q) { scaled_dot_product_attention(wrong, q, q, causal); });
+      check_fails("k", [&](const Var& q) { scaled_dot_product_attention(q, wrong, q, causal); });
+      check_fails("v", [&](const Var& q) { scaled_dot_product_attention(q, q, wrong, causal); });
+      check_fails("mask", [&](const Var& q) {
+        scaled_dot_product_attention(q, q, q, {.mask = mask, .causal = true});
+      });
     }
   }
 }
