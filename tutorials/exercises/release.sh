@@ -25,7 +25,7 @@ done
 cp "$here"/student/* "$here/run.sh" .
 cp "$here"/checker/* "$here/../playground.cmake" checker
 cp "$here/../run.sh" checker/playground.sh
-cp "$root"/core/{pool.cpp,pool_detail.hpp,format.hpp} checker/microtape/core
+cp "$root"/core/{pool.cpp,pool_depot.hpp,pool_detail.hpp,format.hpp} checker/microtape/core
 cp "$root"/tape/{record.cpp,finite.hpp} checker/microtape/tape
 
 # run.sh compares with these.
