@@ -1,4 +1,4 @@
-// Where the memory of Tensors comes from.
+// Where the memory of Tensors and tapes comes from.
 //
 // A recorded tape makes and drops Tensors by the million, most of them tiny, so asking malloc for
 // each would cost more than the arithmetic. The pool keeps what is freed, sorted by size, and hands
@@ -41,9 +41,6 @@
 namespace microtape {
 namespace pool {
 namespace {
-
-/// release_memory() does nothing while less than this waits: 1 MB.
-constexpr std::size_t kWorthReleasing = std::size_t{1} << 20;
 
 /// The stacks of one thread: of each class the one in use, and a spare one, so that going to and
 /// fro across the edge of a stack does not visit the depot each time.
@@ -140,11 +137,12 @@ void deallocate(void* block, std::size_t bytes) noexcept {
   deallocate_slowly(block, c);
 }
 
+std::size_t waiting_bytes() { return depot().waiting_bytes + waiting_large_bytes(); }
+
 }  // namespace pool
 
 void release_memory() {
   using namespace pool;
-  if (depot().waiting_bytes + waiting_large_bytes() < kWorthReleasing) return;
   {
     const std::lock_guard lock(depot().mutex);
     cache.leave_all();

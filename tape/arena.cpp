@@ -11,7 +11,7 @@ void Arena::go_to_block(std::size_t bytes) {
   while (next_block_ < blocks_.size() && blocks_[next_block_].bytes < bytes) ++next_block_;
   if (next_block_ == blocks_.size()) {
     const std::size_t size = std::max(bytes, kBlockBytes);
-    blocks_.push_back({});  // first, so that no block is lost if this fails
+    blocks_.push_back({nullptr, 0});  // first: a block that has no place in the list is lost
     blocks_.back() = {static_cast<std::byte*>(pool::allocate(size)), size};
   }
   const Block& block = blocks_[next_block_++];
@@ -21,7 +21,8 @@ void Arena::go_to_block(std::size_t bytes) {
 
 void Arena::release() {
   rewind();
-  for (const Block& block : blocks_) pool::deallocate(block.begin, block.bytes);
+  for (const Block& block : blocks_)
+    if (block.begin) pool::deallocate(block.begin, block.bytes);
   blocks_ = std::vector<Block>();
 }
 

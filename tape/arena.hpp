@@ -7,7 +7,8 @@
 namespace microtape {
 
 /// Memory for what stands on a tape, one thing behind the other: nodes, edges, rules, attributes,
-/// names. Nothing in it moves, and nothing is freed alone.
+/// names. Nothing in it moves, nothing is freed alone, and no destructor runs: who puts a thing
+/// there destroys it.
 class Arena {
  public:
   Arena() = default;
@@ -21,7 +22,7 @@ class Arena {
     return (bytes + kAlignment - 1) / kAlignment * kAlignment;
   }
 
-  /// A place for anything of this size. @throws std::bad_alloc if there is no memory
+  /// A place for so many bytes, aligned for any type. @throws std::bad_alloc if there is no memory
   std::byte* take(std::size_t bytes) {
     bytes = rounded(bytes);
     if (static_cast<std::size_t>(end_ - cursor_) < bytes) go_to_block(bytes);

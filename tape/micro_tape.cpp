@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <memory>
 #include <mutex>
 
 #include <microtape/core/error.hpp>
@@ -67,7 +68,8 @@ MicroTape::~MicroTape() {
   clear();
   slot_shelf().give_back(slot_);
   arena_.release();  // first, so that the system gets its memory too
-  release_memory();
+  constexpr std::size_t kWorthReleasing = std::size_t{16} << 20;
+  if (pool::waiting_bytes() >= kWorthReleasing) release_memory();
 }
 
 // --- what a user puts on it ----------------------------------------------------------------

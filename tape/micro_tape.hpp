@@ -1,6 +1,6 @@
 #pragma once
 
-#include <memory>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -181,7 +181,7 @@ class MicroTape {
   std::uint32_t running_steps_ = 0;  ///< of sweeps, one inside the other
   std::uint32_t scope_ = 0;
   NodeId size_ = 0;
-  Arena arena_;  ///< holds all that nodes are made of
+  Arena arena_;  ///< nodes, edges, rules, attributes, names
   // Nodes live in chunks that never move: a rule that records runs from inside one of them.
   std::vector<Node*> chunks_;
   std::vector<ScopeInfo> scopes_;

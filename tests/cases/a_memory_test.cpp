@@ -89,6 +89,7 @@ TEST_CASE("A08: a tape of a million nodes is destroyed, swept or not, and gives 
 }
 
 TEST_CASE("a tape gives its memory back, whatever it keeps") {
+  if (has_sanitizer()) return;
   const auto grown = [](Keep keep, const Shape& shape) {
     const double before = resident_bytes();
     std::thread([&] {  // not the first thread, whose memory the C library watches more closely
@@ -102,9 +103,8 @@ TEST_CASE("a tape gives its memory back, whatever it keeps") {
   };
   for (const Keep keep : {Keep::everything, Keep::needed})
     for (const Shape& shape : {Shape{}, Shape{4}, Shape{100}}) {
-      CAPTURE(shape.str());
-      const double bytes = grown(keep, shape);
-      if (!has_sanitizer()) CHECK(bytes < 6e6);  // of 85 MB and more
+      CAPTURE(keep == Keep::needed, shape.str());
+      CHECK(grown(keep, shape) < 6e6);  // of 85 MB and more
     }
 }
 

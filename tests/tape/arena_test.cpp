@@ -1,9 +1,14 @@
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <new>
+#include <utility>
+#include <vector>
 
 #include <microtape/core/pool_detail.hpp>
 #include <microtape/tape/arena.hpp>
+#include <microtape/tape/micro_tape.hpp>
 
 #include "testing.hpp"
 
@@ -53,4 +58,29 @@ TEST_CASE("an arena that is released has its blocks in the pool, for others to u
   }
   Arena last;
   CHECK(last.take(10) == first);  // given back at the end
+}
+
+TEST_CASE("an arena for which there is no memory is as it was") {
+  if (pool::kPassThrough) return;  // a sanitizer ends the program instead
+  Arena arena;
+  std::byte* first = arena.take(10);
+  CHECK_THROWS_AS(arena.take(PTRDIFF_MAX - 100), std::bad_alloc);
+  CHECK_THROWS_AS(arena.take(PTRDIFF_MAX - 100), std::bad_alloc);
+  CHECK(arena.take(10) != first);
+  arena.rewind();
+  CHECK(arena.take(10) == first);
+}
+
+TEST_CASE("a small tape leaves its memory for the next one, and release_memory() takes it") {
+  if (pool::kPassThrough) return;
+  release_memory();
+  const auto place_of_node = [] {
+    MicroTape tape;
+    return &tape.node(tape.leaf(Tensor::full({}, 1)).node());
+  };
+  const Node* first = place_of_node();
+  CHECK(pool::waiting_large_bytes() == std::size_t{1} << 18);
+  CHECK(place_of_node() == first);
+  release_memory();
+  CHECK(pool::waiting_large_bytes() == 0);
 }
