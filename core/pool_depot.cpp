@@ -13,7 +13,7 @@ struct Slab {
 static_assert(sizeof(Slab) <= kSlabHeader);
 
 Slab* slab_of(Block* block) {
-  const std::size_t offset = reinterpret_cast<std::uintptr_t>(block) % kSlabSpan;
+  const std::size_t offset = reinterpret_cast<std::uintptr_t>(block) % kSlabBytes;
   return reinterpret_cast<Slab*>(reinterpret_cast<char*>(block) - offset);
 }
 
@@ -55,7 +55,7 @@ Depot& depot() {
 }
 
 Stack make_slab(std::size_t c) {
-  auto* memory = static_cast<char*>(system_allocate(kSlabBytes, kSlabSpan));
+  auto* memory = static_cast<char*>(system_allocate(kSlabBytes, kSlabBytes));
   new (memory) Slab{0, nullptr};
   Stack stack{};
   for (std::size_t i = blocks_per_slab(c); i-- > 0;)
@@ -85,7 +85,7 @@ void Depot::release_slabs() {
     full = count_free(c, full);
     restack(c);
   }
-  while (full) system_deallocate(std::exchange(full, full->next), kSlabSpan);
+  while (full) system_deallocate(std::exchange(full, full->next), kSlabBytes);
 }
 
 }  // namespace microtape::pool

@@ -19,11 +19,10 @@ inline constexpr std::size_t kClasses = kMostSmall / kStep;
 constexpr std::size_t class_of(std::size_t bytes) { return (bytes - (bytes > 0)) / kStep; }
 constexpr std::size_t block_bytes(std::size_t c) { return (c + 1) * kStep; }
 
-/// Slabs start at multiples of kSlabSpan, and are a little shorter, so that the allocator's own
-/// header fits between two that follow each other.
-inline constexpr std::size_t kSlabSpan = 64 * 1024;
-inline constexpr std::size_t kSlabBytes = kSlabSpan - 16;
+/// Slabs start at multiples of their size.
+inline constexpr std::size_t kSlabBytes = 64 * 1024;
 inline constexpr std::size_t kSlabHeader = 64;
+/// How many blocks of class c a slab is cut into.
 constexpr std::size_t blocks_per_slab(std::size_t c) {
   return (kSlabBytes - kSlabHeader) / block_bytes(c);
 }
@@ -54,7 +53,7 @@ struct Stack {
 /// The blocks of a new slab.
 Stack make_slab(std::size_t c);
 
-/// Stacks that wait for a thread. Never destroyed: a static Tensor may outlive everything else.
+/// Stacks that wait for a thread.
 struct Depot {
   std::mutex mutex;  ///< held by who calls any of the functions
   std::array<Block*, kClasses> stacks{};
@@ -68,6 +67,7 @@ struct Depot {
   void release_slabs();
 };
 
+/// The one of the process. Never destroyed: a static Tensor may outlive everything else.
 Depot& depot();
 
 }  // namespace microtape::pool

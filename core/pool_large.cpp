@@ -14,24 +14,25 @@ namespace {
 
 /// Most memory of large blocks that waits for reuse: 1 GB, all threads together.
 constexpr std::size_t kMostWaitingBytes = std::size_t{1} << 30;
-constexpr std::size_t kClasses = 4 * 64;
+constexpr std::size_t kSizes = 4 * 64;  // four an octave
 
 /// What stands in a free block.
 struct Block {
   Block* next;
 };
 
-/// Never destroyed: a static Tensor may outlive everything else.
-struct Depot {
+/// A list of free blocks for each size. Never destroyed: a static Tensor may outlive everything
+/// else.
+struct Lists {
   std::mutex mutex;
-  std::array<Block*, kClasses> lists{};
+  std::array<Block*, kSizes> first{};
   std::atomic<std::size_t> waiting_bytes = 0;  ///< written under the mutex, read without it
 
   void set_waiting(std::size_t bytes) { waiting_bytes.store(bytes, std::memory_order_relaxed); }
 };
 
-Depot& depot() {
-  static Depot& instance = *new Depot;
+Lists& lists() {
+  static Lists& instance = *new Lists;
   return instance;
 }
 
@@ -52,10 +53,10 @@ Size round_up(std::size_t bytes) {
 void* allocate_large(std::size_t bytes) {
   const Size size = round_up(bytes);
   {
-    const std::lock_guard lock(depot().mutex);
-    Block*& list = depot().lists[size.index];
+    const std::lock_guard lock(lists().mutex);
+    Block*& list = lists().first[size.index];
     if (list) {
-      depot().set_waiting(waiting_large_bytes() - size.bytes);
+      lists().set_waiting(waiting_large_bytes() - size.bytes);
       return std::exchange(list, list->next);
     }
   }
@@ -65,24 +66,24 @@ void* allocate_large(std::size_t bytes) {
 void deallocate_large(void* block, std::size_t bytes) noexcept {
   const Size size = round_up(bytes);
   {
-    const std::lock_guard lock(depot().mutex);
+    const std::lock_guard lock(lists().mutex);
     if (waiting_large_bytes() + size.bytes <= kMostWaitingBytes) {
-      Block*& list = depot().lists[size.index];
+      Block*& list = lists().first[size.index];
       list = new (block) Block{list};
-      depot().set_waiting(waiting_large_bytes() + size.bytes);
+      lists().set_waiting(waiting_large_bytes() + size.bytes);
       return;
     }
   }
   system_deallocate(block, kLargeAlignment);
 }
 
-std::size_t waiting_large_bytes() { return depot().waiting_bytes.load(std::memory_order_relaxed); }
+std::size_t waiting_large_bytes() { return lists().waiting_bytes.load(std::memory_order_relaxed); }
 
 void release_large() {
-  const std::lock_guard lock(depot().mutex);
-  for (Block*& list : depot().lists)
+  const std::lock_guard lock(lists().mutex);
+  for (Block*& list : lists().first)
     while (list) system_deallocate(std::exchange(list, list->next), kLargeAlignment);
-  depot().set_waiting(0);
+  lists().set_waiting(0);
 }
 
 }  // namespace microtape::pool

@@ -5,7 +5,10 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <mutex>
+#include <system_error>
+#include <thread>
 
 #if __has_include(<unistd.h>)
 #include <pthread.h>

@@ -15,6 +15,7 @@ template <class T>
 T softmax_row(const T* x, T* y, Index n) {
   const T top = fold_values<T, Max>(n, [x](Index i) { return x[i]; });
   if (std::isinf(top)) return top;
+  // Two passes: a loop that also adds them up is compiled to worse code.
   for (Index i = 0; i < n; ++i) y[i] = math::exp_not_above_0(x[i] - top);
   const T share = 1 / fold_values<T, Sum>(n, [y](Index i) { return y[i]; });
   for (Index i = 0; i < n; ++i) y[i] *= share;

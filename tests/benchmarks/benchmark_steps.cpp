@@ -1,5 +1,5 @@
 // What each step towards speed buys: pairs of benchmarks, x/with and x/without. Each computes the
-// same; docs/performance.md says why one is quicker.
+// same, up to rounding; docs/performance.md says why one is quicker.
 
 #include <cmath>
 #include <cstdlib>
@@ -83,19 +83,19 @@ void heads_copied(benchmark::State& state) {
   }
 }
 
-/// A B^T of [8, 8]: B is transposed first, or the library is asked for the product as it is.
 #ifdef MICROTAPE_CBLAS
 constexpr int kSmall = 8;
 const Tensor kA = Tensor::randn({kSmall, kSmall}, 1), kB = Tensor::randn({kSmall, kSmall}, 2);
 
-template <class Multiply>
-void multiply(benchmark::State& state, Multiply multiply) {
+template <class Product>
+void multiply(benchmark::State& state, Product product) {
   float out[kSmall * kSmall];
   for (auto _ : state) {
-    multiply(kA.data<float>().data(), kB.data<float>().data(), out);
+    product(kA.data<float>().data(), kB.data<float>().data(), out);
     benchmark::DoNotOptimize(out);
   }
 }
+/// A B^T of [8, 8]: B is transposed first, or the library is asked for the product as it is.
 void product_transposed_first(benchmark::State& state) {
   using kernels::Transpose;
   multiply(state, [](const float* a, const float* b, float* c) {
