@@ -22,7 +22,8 @@ class Arena {
     return (bytes + kAlignment - 1) / kAlignment * kAlignment;
   }
 
-  /// A place for so many bytes, aligned for any type. @throws std::bad_alloc if there is no memory
+  /// A place for so many bytes, aligned for any type; for none it may be null.
+  /// @throws std::bad_alloc if there is no memory
   std::byte* take(std::size_t bytes) {
     bytes = rounded(bytes);
     if (static_cast<std::size_t>(end_ - cursor_) < bytes) go_to_block(bytes);
