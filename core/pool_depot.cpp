@@ -50,7 +50,9 @@ void restack(std::size_t c) {
 }  // namespace
 
 Depot& depot() {
-  static Depot& instance = *new Depot;
+  // No allocation, which may fail: a destructor may be the first that calls.
+  alignas(Depot) static std::byte place[sizeof(Depot)];
+  static Depot& instance = *new (place) Depot;
   return instance;
 }
 

@@ -32,7 +32,9 @@ struct Lists {
 };
 
 Lists& lists() {
-  static Lists& instance = *new Lists;
+  // No allocation, which may fail: a destructor may be the first that calls.
+  alignas(Lists) static std::byte place[sizeof(Lists)];
+  static Lists& instance = *new (place) Lists;
   return instance;
 }
 

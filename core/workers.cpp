@@ -1,7 +1,6 @@
 #include <microtape/core/workers.hpp>
 
 #include <chrono>
-#include <system_error>
 
 #ifdef __linux__
 #include <sched.h>
@@ -67,8 +66,8 @@ void Region::run_pieces() {
 Workers::Workers(int count) {
   try {
     for (int i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
-  } catch (const std::system_error&) {
-    // The system gives no more threads: fewer do.
+  } catch (const std::exception&) {
+    // The system gives no more threads, or no memory for one: fewer do.
   }
 }
 

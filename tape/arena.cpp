@@ -1,29 +1,33 @@
 #include <microtape/tape/arena.hpp>
 
-#include <algorithm>
-
-#include <microtape/core/pool.hpp>
-
 namespace microtape {
 
-void Arena::go_to_block(std::size_t bytes) {
-  constexpr std::size_t kBlockBytes = std::size_t{1} << 18;
-  while (next_block_ < blocks_.size() && blocks_[next_block_].bytes < bytes) ++next_block_;
-  if (next_block_ == blocks_.size()) {
-    const std::size_t size = std::max(bytes, kBlockBytes);
-    blocks_.push_back({nullptr, 0});  // first: a block that has no place in the list is lost
-    blocks_.back() = {static_cast<std::byte*>(pool::allocate(size)), size};
+Arena::Block Arena::make_block(std::size_t bytes) {
+  return {static_cast<std::byte*>(pool::allocate(bytes)), ToPool{bytes}};
+}
+
+std::byte* Arena::take_from_block(std::size_t bytes) {
+  if (bytes > kBlockBytes) {
+    large_.push_back(make_block(bytes));
+    return large_.back().get();
   }
-  const Block& block = blocks_[next_block_++];
-  cursor_ = block.begin;
-  end_ = cursor_ + block.bytes;
+  if (next_block_ == blocks_.size()) blocks_.push_back(make_block(kBlockBytes));
+  std::byte* begin = blocks_[next_block_++].get();
+  cursor_ = begin + bytes;
+  end_ = begin + kBlockBytes;
+  return begin;
+}
+
+void Arena::rewind() {
+  large_.clear();
+  next_block_ = 0;
+  cursor_ = end_ = nullptr;
 }
 
 void Arena::release() {
   rewind();
-  for (const Block& block : blocks_)
-    if (block.begin) pool::deallocate(block.begin, block.bytes);
   blocks_ = std::vector<Block>();
+  large_ = std::vector<Block>();
 }
 
 }  // namespace microtape

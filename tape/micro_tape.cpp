@@ -22,6 +22,8 @@ class SlotShelf {
   TapeSlot* take(MicroTape* tape) {
     const std::lock_guard lock(mutex_);
     if (free_.empty()) {
+      // Make room for all, so that give_back() cannot fail.
+      if (free_.capacity() <= slots_.size()) free_.reserve(2 * slots_.size() + 1);
       slots_.push_back({tape, 1});
       return &slots_.back();
     }

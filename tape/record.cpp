@@ -42,6 +42,7 @@ Var MicroTape::push(const Op& op, Tensor value, std::span<Input> inputs, const S
   if (!active && keep_ == Keep::needed) return Var(std::move(value), slot_, kNoNode);
 
   const NodeId first = size_;
+  NodeId id = kNoNode;  // not size_ - 1 at the end: to copy a rule may record as well
   try {
     // A plain input becomes a constant of the tape, so that the picture is whole. Constants come
     // first: inputs stand before their users.
@@ -52,6 +53,7 @@ Var MicroTape::push(const Op& op, Tensor value, std::span<Input> inputs, const S
 
     //! [push]
     Node& node = append_node();
+    id = size_ - 1;
     node.op_ = op.name.text();
     node.formula_ = op.formula.text();
     node.dtype_ = value.dtype();
@@ -64,7 +66,7 @@ Var MicroTape::push(const Op& op, Tensor value, std::span<Input> inputs, const S
     drop_nodes(first);
     throw;
   }
-  return Var(std::move(value), slot_, size_ - 1);
+  return Var(std::move(value), slot_, id);
 }
 
 Attribute* MicroTape::copy_attributes(const Attribute* from, std::size_t count) {

@@ -1,5 +1,6 @@
 // Where a tape keeps rules and attributes, and for how long.
 
+#include <microtape/core/kernels/elementwise.hpp>
 #include <microtape/tape/ops.hpp>
 #include <microtape/tape/record.hpp>
 
@@ -107,4 +108,22 @@ TEST_CASE("attributes and their symbols are copied to the tape") {
   CHECK(node.attributes()[1].list() == Indices{0, 1});
   REQUIRE(node.edges()[0].attribute() != nullptr);
   CHECK(node.edges()[0].attribute()->name() == "u");
+}
+
+TEST_CASE("a rule that records as it is copied does not stand for its node") {
+  struct Recording {
+    Var x;
+    explicit Recording(Var of) : x(std::move(of)) {}
+    Recording(const Recording& other) : x(other.x) { exp(x); }
+    Var operator()(const Var& g) const { return 2 * g * x; }
+  };
+  for (const Keep keep : {Keep::everything, Keep::needed}) {
+    MicroTape tape(keep);
+    const Var x = tape.leaf(f64({2, 3}));
+    const Recording rule(x);
+    const Var y = record({"square", "@x^2"}, [&] { return kernels::mul(x.value(), x.value()); },
+        {{"x", x, "", rule}});
+    CHECK(tape.node(y.node()).op() == "square");
+    CHECK(is(backward(sum(y))[x], {4, 6}));
+  }
 }
