@@ -171,7 +171,7 @@ const bool kRegistered = [] {
   pair("exp by a polynomial", exp_polynomial, exp_library);
   pair("sums in lanes", sum_in_lanes, sum_in_turn);
 #ifdef MICROTAPE_CBLAS
-  pair("small A B^T transposed first", product_transposed_first, product_as_it_is);
+  pair("a small transpose first", product_transposed_first, product_as_it_is);
 #endif
   pair("Keep::needed", tape_for_training, tape_to_look_at);
   return true;
