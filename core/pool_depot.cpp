@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include <microtape/core/fork.hpp>
+
 namespace microtape::pool {
 namespace {
 
@@ -52,7 +54,7 @@ void restack(std::size_t c) {
 Depot& depot() {
   // No allocation, which may fail: a destructor may be the first that calls.
   alignas(Depot) static std::byte place[sizeof(Depot)];
-  static Depot& instance = *new (place) Depot;
+  static Depot& instance = hold_for_fork<depot>(*new (place) Depot);
   return instance;
 }
 

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include <microtape/core/fork.hpp>
 #include <microtape/core/pool_detail.hpp>
 
 namespace microtape::pool {
@@ -34,7 +35,7 @@ struct Lists {
 Lists& lists() {
   // No allocation, which may fail: a destructor may be the first that calls.
   alignas(Lists) static std::byte place[sizeof(Lists)];
-  static Lists& instance = *new (place) Lists;
+  static Lists& instance = hold_for_fork<lists>(*new (place) Lists);
   return instance;
 }
 

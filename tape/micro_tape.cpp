@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include <microtape/core/error.hpp>
+#include <microtape/core/fork.hpp>
 #include <microtape/core/format.hpp>
 #include <microtape/core/pool.hpp>
 #include <microtape/tape/finite.hpp>
@@ -19,8 +20,10 @@ namespace {
 /// Slots for tapes: handed out again, never freed, so that a Var may always look at its own.
 class SlotShelf {
  public:
+  std::mutex mutex;  ///< held by both functions
+
   TapeSlot* take(MicroTape* tape) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex);
     if (free_.empty()) {
       // Make room for all, so that give_back() cannot fail.
       if (free_.capacity() <= slots_.size()) free_.reserve(2 * slots_.size() + 1);
@@ -33,20 +36,20 @@ class SlotShelf {
     return slot;
   }
   void give_back(TapeSlot* slot) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex);
     slot->tape = nullptr;
     free_.push_back(slot);
   }
 
  private:
-  std::mutex mutex_;
   std::deque<TapeSlot> slots_;  // a deque does not move what it holds
   std::vector<TapeSlot*> free_;
 };
 
 SlotShelf& slot_shelf() {
-  static auto* shelf = new SlotShelf;  // on purpose never destroyed: a static Var may outlive it
-  return *shelf;
+  // On purpose never destroyed: a static Var may outlive it.
+  static SlotShelf& shelf = hold_for_fork<slot_shelf>(*new SlotShelf);
+  return shelf;
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 
 #include <cblas.h>
 
+#include <microtape/core/fork.hpp>
+
 namespace microtape::kernels {
 namespace {
 
@@ -27,8 +29,10 @@ struct Serial {
 };
 
 Serial& serial() {
-  static Serial serial;
-  return serial;
+  static Serial first;
+  // What other threads multiply, none does in the child.
+  static Serial& instance = hold_for_fork<serial, [] { serial().count = 0; }>(first);
+  return instance;
 }
 
 #endif

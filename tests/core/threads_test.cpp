@@ -6,10 +6,6 @@
 #if __has_include(<dlfcn.h>)
 #include <dlfcn.h>
 #endif
-#if __has_include(<sys/wait.h>)
-#include <sys/wait.h>
-#include <unistd.h>
-#endif
 
 #include <microtape/core/error.hpp>
 #include <microtape/core/kernels/elementwise.hpp>
@@ -176,26 +172,6 @@ TEST_CASE("set_num_threads refuses what is no number of threads") {
       says("set_num_threads: no such number of threads: 0; 1 to 1024"));
   CHECK_THROWS_AS(set_num_threads(1025), ValueError);
 }
-
-#if __has_include(<sys/wait.h>)
-TEST_CASE("a child of fork() does not wait for the threads that it does not have") {
-  // Bug: it did, for ever; and also for a lock that one of them held.
-  const Threads threads(2);
-  std::atomic<int> count = 0;
-  k::parallel_for(50, [&](Index) { ++count; });
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(10);
-    const int before = num_threads();
-    set_num_threads(1);
-    k::parallel_for(50, [&](Index) { ++count; });
-    _exit(before == 2 && count == 100 ? 0 : 1);
-  }
-  int status = -1;
-  REQUIRE(waitpid(child, &status, 0) == child);
-  CHECK(status == 0);
-}
-#endif
 
 #if __has_include(<dlfcn.h>)
 TEST_CASE("the threads of OpenBLAS are as they were after a product, and not used in it") {
