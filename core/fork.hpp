@@ -10,6 +10,8 @@ namespace microtape {
 
 /// A child of fork() has only the thread that called it: what another one holds then would stay
 /// locked there for ever, and half changed. From now on fork() first waits until nobody does.
+/// What another thread is about to make would not be made there either: make it as the program
+/// starts.
 /// @tparam object  a function that returns `first`
 /// @tparam in_child  is called in the child before the mutex is open again
 /// @param first  has a `mutex`, and lives until the process ends

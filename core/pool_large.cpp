@@ -38,6 +38,7 @@ Lists& lists() {
   static Lists& instance = hold_for_fork<lists>(*new (place) Lists);
   return instance;
 }
+[[maybe_unused]] const Lists& made_at_start = lists();  // see fork.hpp
 
 struct Size {
   std::size_t bytes;  ///< rounded up to 5, 6, 7 or 8 times a power of two

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -47,22 +48,27 @@ struct Team {
   Workers* workers = nullptr;
 };
 
+std::atomic<Team*> the_team = nullptr;
+
 Team& team() {
-  static std::atomic<Team*> team = [] {
-    Team* first = new Team;
-#if __has_include(<unistd.h>)
-    // A child of fork() has none of the threads, and what they were changing stays half done there:
-    // it begins with a team of its own.
-    pthread_atfork(nullptr, nullptr, [] {
-      const int size = team.load()->size;
-      team = new Team;
-      team.load()->size = size;
-    });
-#endif
-    return first;
-  }();
-  return *team;
+  if (Team* made = the_team) return *made;
+  // Not a static of this function: a child of fork() would wait for a thread that was making it.
+  auto mine = std::make_unique<Team>();
+  Team* first = nullptr;
+  if (the_team.compare_exchange_strong(first, mine.get())) first = mine.release();
+  return *first;
 }
+
+#if __has_include(<unistd.h>)
+// A child of fork() has none of the threads, and what they were changing stays half done there: it
+// begins with a team of its own.
+[[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, [] {
+  if (!the_team) return;
+  auto* fresh = new Team;
+  fresh->size = the_team.load()->size.load();
+  the_team = fresh;
+});
+#endif
 
 }  // namespace
 

@@ -51,6 +51,7 @@ SlotShelf& slot_shelf() {
   static SlotShelf& shelf = hold_for_fork<slot_shelf>(*new SlotShelf);
   return shelf;
 }
+[[maybe_unused]] const SlotShelf& made_at_start = slot_shelf();  // see fork.hpp
 
 }  // namespace
 

@@ -34,6 +34,7 @@ Serial& serial() {
   static Serial& instance = hold_for_fork<serial, [] { serial().count = 0; }>(first);
   return instance;
 }
+[[maybe_unused]] const Serial& made_at_start = serial();  // see fork.hpp
 
 #endif
 
