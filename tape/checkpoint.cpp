@@ -41,6 +41,7 @@ Recomputation::Recomputation(Function f, std::span<const Var> x) : sources_(x.be
   const auto scope = open_scope(scratch);
   std::vector<Var> leaves = place_sources(scratch);
   const Var y = f(tape_ ? std::span<const Var>(leaves) : x);
+  common_tape({"checkpoint", ""}, inputs);  // f may have cleared our tape, or ended it
   if (y.tape() && y.tape() != &scratch)
     throw TapeError(
         "checkpoint: f returned a Var of another tape: it captured one; f takes every Var as an "

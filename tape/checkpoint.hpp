@@ -47,10 +47,11 @@ class Recomputation {
 ///           layer, must still be there. Dropout drops the same elements both times.
 /// @param x  its arguments, one or more
 /// @return   of the shape of f's result
-/// @throws ValueError without arguments; TapeError if they stand on two tapes, or f captured a Var
-///         instead of taking it as an argument; in the backward pass, if f computes something of
-///         another shape, dtype, parameters or draws than before (other numbers go unnoticed), or
-///         if that pass is recorded (Record::yes): second derivatives need f itself
+/// @throws ValueError without arguments; TapeError if they stand on two tapes, or on one that f
+///         clears, or f captured a Var instead of taking it as an argument; in the backward pass,
+///         if f computes something of another shape, dtype, parameters or draws than before (other
+///         numbers go unnoticed), or if that pass is recorded (Record::yes): second derivatives
+///         need f itself
 ///
 /// Source: Griewank and Walther, "Algorithm 799: revolve: an implementation of checkpointing for
 /// the reverse or adjoint mode of computational differentiation", ACM TOMS 26, 2000.

@@ -76,16 +76,19 @@ auto in_scope_of(const Var& x, F&& f) {
 /// rules, on the tape of the inputs. Without a tape, or while a Record::no sweep runs, the result
 /// is plain.
 /// @param forward  computes the value, a Tensor; its errors are given the open scope
-/// @throws TapeError if two inputs stand on different tapes, or one on a tape that was cleared
+/// @throws TapeError if two inputs stand on different tapes, or one on a tape that was cleared,
+///         before or by forward()
 template <class Forward>
 Var record(const Op& op, Forward&& forward, std::span<Input> inputs) {
   MicroTape* tape = common_tape(op, inputs);
   try {
     if (!tape || !tape->is_recording()) return Var(forward());
     const Stopwatch watch(tape);
-    return tape->push(op, forward(), inputs, watch);
+    Tensor value = forward();
+    for (const Input& input : inputs) input.var->tape();  // throws if forward() ended the tape
+    return tape->push(op, std::move(value), inputs, watch);
   } catch (Error& error) {
-    add_scope(tape, error);
+    add_scope(common_tape(op, inputs), error);
     throw;
   }
 }

@@ -236,6 +236,12 @@ TEST_CASE("what f of a checkpoint must not do is refused") {
       "checkpoint: f drew more random numbers the second time; it must depend on nothing but its "
       "arguments and parameters");
   CHECK(draws == 0);
+
+  // Bug: the node stood on an empty tape, and its edges led nowhere.
+  const auto clears = [&](Vars) { return tape.clear(), Var(f64({1, 2})); };
+  CHECK_THROWS_MATCHES(checkpoint(clears, {x}), TapeError,
+      says("checkpoint: x is from a tape that was cleared or destroyed since; compute it again"));
+  CHECK(tape.size() == 0);
 }
 
 TEST_CASE("f of a checkpoint must draw as often the second time") {

@@ -2,6 +2,8 @@
 
 #include <microtape/tape/record.hpp>
 
+#include <optional>
+
 #include <microtape/core/kernels/elementwise.hpp>
 #include <microtape/tape/gradcheck.hpp>
 #include <microtape/tape/ops.hpp>
@@ -200,6 +202,21 @@ TEST_CASE("an error in the forward computation records nothing") {
   const Scope scope = tape.scope("here");
   CHECK_THROWS_MATCHES(run(), ValueError, says("in here: mine: no"));
   CHECK(tape.size() == 1);
+}
+
+TEST_CASE("the forward computation may neither clear its tape nor end it") {
+  // Bug: the node's edges led to nodes that were gone.
+  std::optional<MicroTape> tape(std::in_place);
+  const auto run = [&](auto end) {
+    const Var x = tape->leaf(f64({1, 2}));
+    const Scope scope = tape->scope("here");
+    const auto forward = [&] { return end(), f64({1, 2}); };
+    CHECK_THROWS_MATCHES(record({"mine", "@x"}, forward, {{"x", x}}), TapeError,
+        says("mine: x is from a tape that was cleared or destroyed since; compute it again"));
+  };
+  run([&] { tape->clear(); });
+  CHECK(tape->size() == 0);
+  run([&] { tape.reset(); });
 }
 
 TEST_CASE("a recorded rule that returns a Var of another tape is refused") {
